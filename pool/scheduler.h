@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The contract: what a scheduler, an idle policy, a sizing policy and a bound must do, and what the core offers them.
+ *
+ * What people call "the scheduler" is four decisions, kept apart so that a cost can be pinned on one of them:
+ *   queueing  where a task goes, which one is next, whom to steal from    schedulers/NAME.c     struct scheduler
+ *   idle      whether a submit wakes somebody, how a worker spins, parks   pool/idle/NAME.c      struct idle_policy
+ *   sizing    how many workers may be engaged now                         pool/sizing/NAME.c    struct sizing_policy
+ *   bound     how many of its own items may run at once, over another one pool/bound/NAME.c     struct bound
+ *
+ * The core (pool.c, worker.c) owns the threads, the worker loop, the counts word {engaged, existing, goal}, the stop
+ * check, counters, stamps and shutdown. Life of a worker:
+ *
+ *     while idle.wait(worker) says it is engaged:
+ *         dispatch:
+ *             idle.dispatch_begin(worker)
+ *             while scheduler.next(worker) gives a task:
+ *                 the first time: idle.got_first(worker)
+ *                 run the task; scheduler.done(worker, task)
+ *             if idle.found_nothing(worker, missed) says "look again": dispatch once more
+ *         (the worker is no longer engaged)
+ *
+ * Rules for every callback: no blocking except in idle.wait; no lock held while a task runs (S10); only ordered.h and
+ * platform.h; no mutable file-scope state; state lives in the memory that the core allocates. The invariants S1 to S10
+ * that a scheduler is checked against are listed in schedulers/README.md.
+ *
+ * Sources. The split of powers follows the Linux kernel's sched_ext; the counts word and the hand-shake hooks follow the
+ * portable thread pool of dotnet/runtime 8.0.
+ */
+#ifndef PILFER_POOL_SCHEDULER_H
+#define PILFER_POOL_SCHEDULER_H
+
+#include "account.h"
+#include "pilfer.h"
+#include "trace.h"
+
+struct pool;
+struct worker;
+
+enum next_result {
+    NEXT_TASK,   /* *out is the caller's to run */
+    NEXT_EMPTY,  /* every queue was seen empty */
+    NEXT_MISSED, /* a race for a task was lost: there may be more */
+};
+
+/* Capability and property flags of a scheduler; each is a promise that is tested (S6). */
+enum scheduler_caps {
+    SCHEDULER_FIFO_GLOBAL = 1,        /* tasks placed globally by one thread start in submit order */
+    SCHEDULER_LIFO_LOCAL = 2,         /* a worker takes its own newest local task first */
+    SCHEDULER_RUNS_IN_SUBMITTER = 4,  /* no workers: submit runs the task (scheduler inline) */
+    SCHEDULER_LIBRARY_QUEUE = 8,      /* a queue that ordered.h does not see: explored through a model of it */
+    SCHEDULER_LIFO_SLOT = 16,         /* has the lifo-slot tunable */
+};
+
+/* A tunable: an option, a sweep key and a column of the same name. */
+struct scheduler_parameter {
+    const char *name;
+    uint64_t minimum, maximum, initial;
+    const char *help;
+};
+
+/* The queueing table. Each scheduler's file ends in one of these, named scheduler_<file stem>. */
+struct scheduler {
+    const char *name;           /* hyphens where the file has underscores */
+    const char *summary;        /* one line for `pilfer list` */
+    uint32_t caps;              /* enum scheduler_caps */
+    const char *idle;           /* default idle policy */
+    const char *sizing;         /* default sizing policy */
+    const char *const *idles;   /* admitted idle policies, NULL-terminated; NULL: all */
+    const struct scheduler_parameter *parameters; /* ends with a NULL name; NULL: none */
+    size_t pool_state_size, worker_state_size;    /* zeroed, on own cache lines: pool->queueing, worker->queueing */
+
+    /* Optional. Before any worker; undo everything on failure. 0 or -errno. */
+    int (*init)(struct pool *pool);
+    /* Optional. After every worker has left; frees what init took. */
+    void (*fini)(struct pool *pool);
+    /* Optional. By the thread that adds the worker, while others run; 0 or -errno. */
+    int (*worker_init)(struct worker *worker);
+    void (*worker_fini)(struct worker *worker);
+
+    /* Required. Takes the task over and publishes it with a release operation. worker: the calling worker or guest of this
+     * pool, or NULL for a thread that is neither; only a worker (worker->is_worker) has a local queue. Returns how many
+     * wakes it wants (0 or more), or -EAGAIN, -ENOMEM and has then changed nothing (S4). Any thread. Must not run the
+     * task, block or wake anybody. */
+    int (*submit)(struct pool *pool, struct worker *worker, struct pilfer_task *task, enum pilfer_placement placement);
+
+    /* Optional. As submit for a prefix of count linked tasks; *wakes out. Returns how many it took or -errno for none. */
+    int (*submit_batch)(struct pool *pool, struct worker *worker, struct pilfer_task *first, uint32_t count,
+                        enum pilfer_placement placement, uint32_t *wakes);
+
+    /* Required. By that worker only. Hands each task out once (S2) in a number of steps bounded by the number of workers
+     * when no other thread runs (S5). Must not allocate, block or submit. */
+    enum next_result (*next)(struct worker *worker, struct pilfer_task **out);
+
+    /* Required. True if a task that any worker may take was published before the caller's last full fence; may be
+     * wrongly true, never wrongly false. Any thread. */
+    bool (*pending)(struct pool *pool);
+
+    /* Optional. Moves tasks that only this worker can reach to where others can; before the worker blocks in a task or
+     * leaves. Returns how many were moved. By that worker. */
+    uint32_t (*surrender_local)(struct worker *worker);
+
+    /* Optional. Right after a task returned, by that worker; must not touch the task. */
+    void (*done)(struct worker *worker);
+
+    /* Required. Returns every task never handed out, one at a time, then NULL. Single-threaded, after the workers left. */
+    struct pilfer_task *(*drain)(struct pool *pool);
+
+    /* Optional. Verifies internal structure at rest; NULL or what is broken. */
+    const char *(*check)(struct pool *pool);
+    /* Optional. Approximate number of queued tasks; any thread, cheap. */
+    uint64_t (*depth)(struct pool *pool);
+    /* Optional. Numbers of its own, per pool. */
+    void (*extras)(struct pool *pool, void (*visit)(void *context, const char *name, double value), void *context);
+};
+
+/* The idle table, named idle_<file stem>. An engaged worker is one counted in the counts word. Whoever engages a worker
+ * (pool_engage) also sees to it that one waiting worker returns true from wait. */
+struct idle_policy {
+    const char *name, *summary;
+    bool spins; /* the spin limit has an effect */
+    size_t pool_state_size, worker_state_size; /* zeroed: pool->idle_state, worker->idle_state */
+    int (*init)(struct pool *pool);
+    void (*fini)(struct pool *pool);
+    /* After a task was published; wakes is what the scheduler asked for (> 0). Places its own full fence between that
+     * publication and its look at who sleeps. Any thread; self is the calling worker or guest, or NULL. */
+    void (*submitted)(struct pool *pool, struct worker *self, uint32_t wakes);
+    /* The worker begins a turn. */
+    void (*dispatch_begin)(struct worker *worker);
+    /* It found its first task of this turn and is about to run it. */
+    void (*got_first)(struct worker *worker);
+    /* It found nothing. Returns true: look again, still engaged. Returns false: the worker has been disengaged
+     * (pool_disengage) and a last look after a full fence found nothing. */
+    bool (*found_nothing)(struct worker *worker, bool missed);
+    /* Waits to be engaged. True: engaged; false: the pool stops. */
+    bool (*wait)(struct worker *worker);
+    /* The pool stops: every wait returns false, now and in future. Any thread, once. */
+    void (*stop)(struct pool *pool);
+};
+
+/* The sizing table, named sizing_<file stem>. Only a sizing policy writes the goal. */
+struct sizing_policy {
+    const char *name, *summary;
+    /* Resolves defaults (0) of the two limits, in place. */
+    void (*limits)(uint32_t *min_workers, uint32_t *max_workers);
+    size_t pool_state_size; /* zeroed: pool->sizing_state */
+    int (*init)(struct pool *pool); /* calls pool_set_goal */
+    void (*fini)(struct pool *pool);
+    void (*task_done)(struct worker *worker);           /* optional: a completion */
+    void (*blocked)(struct pool *pool, int32_t change); /* optional: a task began (+1) or ended (-1) to block */
+};
+
+/* ---- what the core offers ---- */
+
+/* A worker, or a guest (a foreign thread that was attached). Written by its own thread unless a field says otherwise. */
+struct worker {
+    struct pool *pool;
+    uint32_t index;     /* 0 to workers existing - 1; guests: UINT32_MAX */
+    bool is_worker;     /* false for a guest */
+    uint64_t random;    /* state of worker_random */
+    void *queueing;     /* the scheduler's; NULL for guests */
+    void *idle_state;   /* the idle policy's; NULL for guests */
+    struct account *account;
+    struct trace_ring *trace; /* NULL: no trace */
+    /* below: private to the core */
+    uint32_t help_depth;
+    struct worker *next_guest;
+    struct platform_thread *thread;
+    void *inline_tasks; /* scheduler inline: where nested submits of this thread are kept; NULL when it runs nothing */
+    struct worker *outer; /* what platform_self() was before (executors inside tasks of others) */
+};
+
+/* A pool. Fields are set before the first worker starts and constant from then on, unless they are shared types. */
+struct pool {
+    const struct scheduler *scheduler;
+    const struct idle_policy *idle;
+    const struct sizing_policy *sizing;
+    void *queueing, *idle_state, *sizing_state;
+    uint32_t min_workers, max_workers, spin_limit, worker_slots;
+    uint32_t processors; /* P: usable CPUs; the spin loop's shape depends on P > 1 */
+    uint64_t seed;
+    uint32_t trace_events;
+    const struct pilfer_setting *settings; /* owned copies; names are the parameters' own */
+    uint32_t setting_count;
+    /* {engaged:16, existing:16, goal:16, blocked:16}: workers that look for or run tasks or were promised to; threads that
+     * exist; the sizing policy's limit on engaged; tasks that block inside pilfer_wait. Written by any thread with CAS. */
+    _Alignas(CACHE_LINE_SIZE) struct shared_u64 counts;
+    struct shared_u32 workers_max;
+    _Alignas(CACHE_LINE_SIZE) struct shared_u32 state; /* enum pool_state; written by close; read by all; @P pool.1 */
+    struct shared_ptr *workers; /* [worker_slots] written once each by the thread that adds it; @P pool.2 */
+    struct pool_private *private;
+};
+
+/* The index-th worker or NULL if it does not exist yet; any thread. */
+struct worker *pool_worker(const struct pool *pool, uint32_t index);
+
+/* How many workers exist; grows only. */
+uint32_t pool_existing(const struct pool *pool);
+
+/* Engages one more worker if fewer than the goal are engaged, and starts a thread for it if all existing ones are
+ * engaged already. True: the caller now owes one wake-up to the waiting ones. self as in submitted. */
+bool pool_engage(struct pool *pool, struct worker *self);
+
+/* Engages the calling, disengaged worker again (after its last look found something); false: the goal is reached. */
+bool pool_engage_self(struct worker *worker);
+
+/* The calling worker is no longer engaged. A sequentially consistent read-modify-write: everything the worker reads
+ * afterwards is ordered after it (pairs with the counts read in pool_engage). */
+void pool_disengage(struct worker *worker);
+
+/* A tunable's value. The name must be one of the scheduler's parameters. */
+uint64_t pool_setting(const struct pool *pool, const char *name);
+
+/* Sets the limit on engaged workers; for sizing policies. A raised goal engages nobody by itself. */
+void pool_set_goal(struct pool *pool, uint32_t goal);
+
+bool pool_is_stopping(const struct pool *pool);
+
+/* Runs a task of a bound inside the reader task that runs now on this thread, counted and timed as an item. */
+void run_nested(struct worker *worker, struct pilfer_task *task);
+
+/* xorshift64*; the worker's own thread only. */
+uint32_t worker_random(struct worker *worker, uint32_t below);
+
+static inline void worker_count(struct worker *worker, enum counter counter, uint64_t amount)
+{
+    account_count(worker->account, counter, amount);
+}
+
+/* Counts for the calling thread: into self's own record, or the pool's shared one when self is NULL. */
+void pool_count(struct pool *pool, struct worker *self, enum counter counter, uint64_t amount);
+
+/* ---- bounds ---- */
+
+struct bound_executor;
+
+/* The bound table, named bound_<file stem>. A bound keeps its items in a queue of its own and submits reader tasks to
+ * the executor below. */
+struct bound {
+    const char *name, *summary;
+    bool specimen; /* holds the races of published code */
+    size_t state_size; /* zeroed: bound_executor->state */
+    int (*init)(struct bound_executor *bound);
+    void (*fini)(struct bound_executor *bound);
+    int (*submit)(struct bound_executor *bound, struct pilfer_task *task);
+    /* Items that were never run, at the end; single-threaded. */
+    struct pilfer_task *(*drain)(struct bound_executor *bound);
+    /* Items queued or readers active: close waits for false. */
+    bool (*busy)(struct bound_executor *bound);
+    void (*extras)(struct bound_executor *bound, void (*visit)(void *context, const char *name, double value),
+                   void *context);
+};
+
+struct bound_executor {
+    const struct bound *bound;
+    struct pilfer_executor *below;
+    uint32_t parallelism;
+    void *state;
+};
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Statistics of repeats: medians, bootstrap intervals, ratios, and the grouping of repeats into cells.
+ *
+ * How it works. Percentile bootstrap of the median with a fixed seed, so that a report is the same every time. Fewer than
+ * six values: the range instead of an interval. A ratio of two cells is the ratio of their medians; its interval comes
+ * from resampling both sides; where both cells were measured in the same blocks (interleaved repeats), from resampling
+ * the blocks, so that drift common to a block cancels.
+ *
+ * Sources. Efron 1979; Kalibera & Jones 2013 ("Rigorous benchmarking in reasonable time").
+ */
+#ifndef PILFER_RESULTS_STATISTICS_H
+#define PILFER_RESULTS_STATISTICS_H
+
+#include "results.h"
+
+#define STATISTICS_INTERVAL_MINIMUM 6
+
+struct interval {
+    double median, low, high; /* NaN without values */
+    uint32_t count;           /* values used */
+    bool is_range;            /* low and high are minimum and maximum, not a 95 % interval */
+};
+
+double statistics_median(const double *values, size_t count); /* NaN if count is 0; values are not changed */
+struct interval statistics_interval(const double *values, size_t count);
+
+/* Ratio of two medians. paired: values[i] of both come from the same block and count is equal. */
+struct interval statistics_ratio(const double *above, size_t above_count, const double *below, size_t below_count,
+                                 bool paired);
+
+/* One cell: the repeats of one configuration. */
+struct cell {
+    const char *cell_id;          /* of the first row */
+    const struct result *first;   /* for its parameters */
+    const struct result **rows;   /* all repeats, by repeat number */
+    uint32_t count;
+};
+struct cell_set {
+    struct cell *cells; /* in order of first appearance in the plan (smallest row) */
+    size_t count;
+};
+
+/* Groups by cell_id; points into set, which must stay. Free with cell_set_fini. */
+void cell_set_init(struct cell_set *cells, const struct result_set *set);
+void cell_set_fini(struct cell_set *cells);
+
+/* Interval of a number over a cell's valid repeats. disturbed_too: do not leave out disturbed ones. */
+struct interval cell_interval(const struct cell *cell, const char *name, bool disturbed_too);
+
+/* Ratio of a number between two cells, paired by repeat number where both have it. */
+struct interval cell_ratio(const struct cell *above, const struct cell *below, const char *name);
+
+#endif
