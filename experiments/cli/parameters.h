@@ -40,6 +40,7 @@ struct parameter {
     double minimum, maximum;
     const char *words;    /* PARAMETER_WORD: "closed|paced"; PARAMETER_NAME: the registry's name */
     const char *unit;     /* "us", "s", "rps", "" */
+    const char *scope;    /* workloads in which it has an effect, "router|echo"; "" is all */
     const char *help;     /* one line */
 };
 
@@ -48,11 +49,27 @@ extern const uint32_t parameter_count;
 
 /* Index by key, or -1. */
 int parameter_find(const char *key);
+
+/* The keys, PARAMETER_LIMIT at most, in table order: for nearest_word and completion. Static memory; any thread. */
+const char *const *parameter_keys(void);
+
+/* One of the words or names that a parameter admits. Pointers are to static memory. */
+struct parameter_choice {
+    const char *name, *summary; /* summary: "" for the words of PARAMETER_WORD */
+    bool hidden;                /* admitted, but left out of lists and default sweeps (skeleton, specimens) */
+};
+
+/* The index-th choice of a PARAMETER_WORD or PARAMETER_NAME, "default" not among them; false past the end. Any thread. */
+bool parameter_choice_at(const struct parameter *parameter, uint32_t index, struct parameter_choice *out);
+
+/* Whether the parameter has an effect in the workload. */
+bool parameter_in_scope(const struct parameter *parameter, const char *workload);
 /* The nearest key, or NULL if none is near (edit distance over a third of the length). Also for any list of words. */
 const char *nearest_word(const char *word, const char *const *words, size_t count);
 
 /* Checks and normalises a value; 0, or -1 with one line in message: what was found, what was expected, the nearest word.
- * out holds PARAMETER_TEXT_SIZE bytes. */
+ * A normalised text is its own normalisation: durations are accepted in seconds without a unit as well. out holds
+ * PARAMETER_TEXT_SIZE bytes. Any thread; the locale has no effect. */
 #define PARAMETER_TEXT_SIZE 128
 int parameter_parse(const struct parameter *parameter, const char *text, char *out, char *message, size_t message_size);
 
