@@ -38,7 +38,7 @@ struct parameter {
     uint32_t flags;
     const char *initial;  /* default text; "" is unset */
     double minimum, maximum;
-    const char *words;    /* PARAMETER_WORD: "closed|paced"; PARAMETER_NAME: the registry's name */
+    const char *words;    /* PARAMETER_WORD: "closed\0paced\0"; PARAMETER_NAME: the registry's name */
     const char *unit;     /* "us", "s", "rps", "" */
     const char *scope;    /* workloads in which it has an effect, "router|echo"; "" is all */
     const char *help;     /* one line */
@@ -50,8 +50,9 @@ extern const uint32_t parameter_count;
 /* Index by key, or -1. */
 int parameter_find(const char *key);
 
-/* The keys, PARAMETER_LIMIT at most, in table order: for nearest_word and completion. Static memory; any thread. */
-const char *const *parameter_keys(void);
+/* The keys in table order, for nearest_word and completion: writes parameter_count pointers to static memory. out has room
+ * for PARAMETER_LIMIT. */
+void parameter_keys(const char **out);
 
 /* One of the words or names that a parameter admits. Pointers are to static memory. */
 struct parameter_choice {
