@@ -2,9 +2,9 @@
  *
  * "Did you mean": the word of a list that is nearest to what was typed; see nearest_word in parameters.h.
  *
- * How it works. Optimal string alignment distance: insertions, deletions, changes and swaps of neighbours cost one each.
- * A word counts as near when at most a third of its letters (at least one) are wrong, so that a hint is never a guess out
- * of nowhere. Words over 64 bytes are near to nothing; that bounds memory and time.
+ * How it works. Optimal string alignment distance: insertions, deletions, changes and swaps of neighbours cost one
+ * each. A word counts as near when at most a third of its letters (at least one) are wrong, so that a hint is never a
+ * guess out of nowhere. Words over 64 bytes are near to nothing; that bounds memory and time.
  *
  * Source: F. Damerau, "A technique for computer detection and correction of spelling errors", CACM 7 (1964).
  */

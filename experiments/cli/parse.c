@@ -22,7 +22,8 @@ struct unit {
     uint64_t factor, divisor; /* to the unit of the column */
 };
 
-static const struct unit duration_units[] = {{"s", 1, 1}, {"ms", 1, 1000}, {"us", 1, 1000000}, {"", 1, 1}, {NULL, 0, 0}};
+static const struct unit duration_units[] = {
+    {"s", 1, 1}, {"ms", 1, 1000}, {"us", 1, 1000000}, {"", 1, 1}, {NULL, 0, 0}};
 static const struct unit rate_units[] = {{"", 1, 1}, {"k", 1000, 1}, {NULL, 0, 0}};
 static const struct unit percent_units[] = {{"", 1, 1}, {"%", 1, 1}, {NULL, 0, 0}};
 

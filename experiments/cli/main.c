@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The program pilfer: one verb per task, `pilfer VERB [OPTION...] [ARGUMENT...]`.
+ *
+ * How it works. The table below is the one list of verbs; usage, help, completion and hints are made from it. A process
+ * of a cell is this same program, started as `pilfer role NAME` (runner/cell.h), which is no verb for people.
+ */
+#include "verbs.h"
+
+#include "runner/cell.h"
+#include "store_option.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What every verb that measures takes. */
+#define TAKES_MEASURING (TAKES(store) | TAKES(seed) | TAKES(show_plan) | TAKES(hold))
+
+const struct verb verbs[] = {
+    {
+        .name = "list",
+        .arguments = "[WHAT]",
+        .summary = "What there is: schedulers, bounds, policies, workloads, sweeps",
+        .details = "Without WHAT everything; with it one item a line, its name first.",
+        .arguments_max = 1,
+        .words = words_lists,
+        .words_closed = true,
+        .run = verb_list,
+    },
+    {
+        .name = "run",
+        .arguments = "",
+        .summary = "Measure one cell and print all of it",
+        .details = "Every parameter is an option with one value. The result is kept in the store as sweep \"run\".",
+        .options = TAKES_MEASURING | TAKES(repeats) | TAKES(trace),
+        .parameters = VERB_PARAMETERS,
+        .run = verb_run,
+    },
+    {
+        .name = "sweep",
+        .arguments = "NAME|FILE",
+        .summary = "Measure every cell of a built-in sweep or a sweep file",
+        .details =
+            "A value may be a list or a range: --max-workers 1,2,4 or --set 'max-workers=1..4'. Finished repeats "
+            "stay when the sweep is interrupted; the same command with --resume goes on.",
+        .arguments_min = 1,
+        .arguments_max = 1,
+        .options = TAKES_MEASURING | TAKES(repeats) | TAKES(set) | TAKES(quick) | TAKES(resume),
+        .parameters = VERB_PARAMETER_LISTS,
+        .words = words_sweeps,
+        .run = verb_sweep,
+    },
+    {
+        .name = "check",
+        .arguments = "NAME",
+        .summary = "Check a scheduler or bound against the contract",
+        .details = "One line per invariant; status 0 if all hold, 1 if one is broken, 2 for an unknown name.",
+        .arguments_min = 1,
+        .arguments_max = 1,
+        .words = words_executors,
+        .words_closed = true,
+        .run = verb_check,
+    },
+    {
+        .name = "calibrate",
+        .arguments = "",
+        .summary = "What elementary operations cost on this machine",
+        .run = verb_calibrate,
+    },
+    {
+        .name = "doctor",
+        .arguments = "",
+        .summary = "What this machine can and cannot measure",
+        .options = TAKES(store),
+        .run = verb_doctor,
+    },
+    {
+        .name = "completion",
+        .arguments = "SHELL",
+        .summary = "Print shell completion: source <(pilfer completion bash)",
+        .arguments_min = 1,
+        .arguments_max = 1,
+        .words = words_shells,
+        .words_closed = true,
+        .run = verb_completion,
+    },
+    {
+        .name = "help",
+        .arguments = "[VERB]",
+        .summary = "Print this, or the help of one verb",
+        .arguments_max = 1,
+        .words = words_verbs,
+        .words_closed = true,
+        .run = verb_help,
+    },
+    {.name = NULL},
+};
+
+const struct verb *verb_find(const char *name)
+{
+    for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
+        if (strcmp(verb->name, name) == 0)
+            return verb;
+    }
+    return NULL;
+}
+
+void words_verbs(struct words *words)
+{
+    for (const struct verb *verb = verbs; verb->name != NULL; verb++)
+        words_add(words, verb->name);
+}
+
+int verb_help(const struct invocation *invocation)
+{
+    if (invocation->argument_count > 0) {
+        verb_print_help(verb_find(invocation->arguments[0]), stdout);
+        return EXIT_DONE;
+    }
+    printf("usage: pilfer VERB [OPTION...] [ARGUMENT...]\n\n");
+    for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
+        char usage[64];
+        snprintf(usage, sizeof usage, "%s %s", verb->name, verb->arguments);
+        printf("  %-22s %s\n", usage, verb->summary);
+    }
+    printf("\n`pilfer VERB --help` explains a verb. Results go to standard output, everything else to standard error.\n"
+           "Exit status: 0 done, 1 something is invalid or regressed, 2 usage, 3 surroundings, 4 store, 130 "
+           "interrupted.\n");
+    return EXIT_DONE;
+}
+
+/* `pilfer` alone: three commands to try and where the results are. */
+static int introduce(void)
+{
+    printf("pilfer measures what a thread pool burns when there is not enough work for all its workers. Try:\n"
+           "  pilfer reproduce --quick                  the finding in a minute, with a table and a picture\n"
+           "  pilfer sweep schedulers --quick           all schedulers side by side\n"
+           "  pilfer help                               every verb\n"
+           "Results are kept in %s.\n",
+           escaped(store_path(NULL)));
+    return EXIT_DONE;
+}
+
+static int dispatch(int argc, char **argv)
+{
+    if (argc < 2)
+        return introduce();
+    const char *name = argv[1];
+    if (strcmp(name, "role") == 0 && argc == 3)
+        return role_main(argv[2]);
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+        printf("pilfer %s\n", PILFER_VERSION);
+        return EXIT_DONE;
+    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = "help";
+    const struct verb *verb = verb_find(name);
+    if (verb == NULL) {
+        struct words words = {.count = 0};
+        words_verbs(&words);
+        const char *nearest = nearest_word(name, words.items, words.count);
+        if (nearest != NULL)
+            complain("unknown verb '%s'; did you mean '%s'?", escaped(name), nearest);
+        else
+            complain("unknown verb '%s'; `pilfer help` lists them", escaped(name));
+        return EXIT_USAGE;
+    }
+    static struct invocation invocation;
+    switch (invocation_parse(verb, argc - 1, argv + 1, &invocation)) {
+    case INVOCATION_REFUSED:
+        return EXIT_USAGE;
+    case INVOCATION_HELPED:
+        return EXIT_DONE;
+    case INVOCATION_READY:
+        break;
+    }
+    return verb->run(&invocation);
+}
+
+int main(int argc, char **argv)
+{
+    output_init();
+    return output_finish(dispatch(argc, argv));
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From an invocation to a measured sweep; see measure.h.
+ */
+#include "measure.h"
+
+#include "output.h"
+#include "store_option.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* A workload's own words for events of a trace, kept per thread when --trace is given without a number. */
+#define TRACE_EVENTS_INITIAL "65536"
+
+/* --set KEY=... and --KEY ... may not contradict each other. */
+static int refuse_contradiction(const struct invocation *invocation)
+{
+    for (uint32_t i = 0; i < invocation->set_count; i++) {
+        const char *set = invocation->sets[i];
+        size_t length = strcspn(set, "=");
+        if (set[length] == '\0')
+            continue;
+        const char *given = NULL;
+        for (uint32_t p = 0; p < parameter_count; p++) {
+            if (strlen(parameters[p].key) == length && strncmp(parameters[p].key, set, length) == 0)
+                given = invocation->parameters[p];
+        }
+        if (length == strlen("repeats") && strncmp(set, "repeats", length) == 0)
+            given = invocation->options[OPTION_repeats];
+        if (given != NULL && strcmp(given, set + length + 1) != 0)
+            return complain("%s: --set %s contradicts --%.*s %s; keep one", invocation->verb->name, escaped(set),
+                            (int)length, set, escaped(given));
+    }
+    return 0;
+}
+
+int measure_override(const struct invocation *invocation, struct specification *specification)
+{
+    if (refuse_contradiction(invocation) != 0)
+        return -1;
+    int faults = 0;
+    if (invocation->options[OPTION_quick] != NULL)
+        specification_quick(specification);
+    if (invocation->options[OPTION_repeats] != NULL)
+        faults += specification_set(specification, "--repeats", "repeats", invocation->options[OPTION_repeats], stderr);
+    for (uint32_t p = 0; p < parameter_count; p++) {
+        if (invocation->parameters[p] == NULL)
+            continue;
+        char option[80];
+        snprintf(option, sizeof option, "--%s", parameters[p].key);
+        faults += specification_set(specification, option, parameters[p].key, invocation->parameters[p], stderr);
+    }
+    for (uint32_t i = 0; i < invocation->set_count; i++)
+        faults += specification_set_text(specification, "--set", invocation->sets[i], stderr);
+    if (faults == 0 && invocation->options[OPTION_trace] != NULL) {
+        int index = parameter_find("trace-events");
+        const struct specification_axis *axis = specification_axis(specification, 0, (uint32_t)index);
+        if (axis == NULL || axis->count == 0)
+            faults += specification_set(specification, "--trace", "trace-events", TRACE_EVENTS_INITIAL, stderr);
+    }
+    return faults == 0 ? 0 : -1;
+}
+
+static bool is_plain(const char *word)
+{
+    return word[0] != '\0' &&
+           word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+%")] == '\0';
+}
+
+void measure_again(const struct invocation *invocation, char *out, size_t size)
+{
+    size_t used = (size_t)snprintf(out, size, "%s", program_name());
+    for (int i = 0; i < invocation->word_count && used < size; i++) {
+        const char *word = invocation->words[i];
+        if (strcmp(word, "--resume") == 0)
+            continue;
+        if (is_plain(word)) {
+            used += (size_t)snprintf(out + used, size - used, " %s", word);
+            continue;
+        }
+        used += (size_t)snprintf(out + used, size - used, " '");
+        for (; *word != '\0' && used < size; word++)
+            used += (size_t)snprintf(out + used, size - used, *word == '\'' ? "'\\''" : "%c", *word);
+        if (used < size)
+            used += (size_t)snprintf(out + used, size - used, "'");
+    }
+    if (used < size)
+        snprintf(out + used, size - used, " --resume");
+}
+
+static int draw_seed(uint64_t *out)
+{
+    if (getrandom(out, sizeof *out, 0) != (ssize_t)sizeof *out)
+        return complain("no random seed from the kernel: %s; give one with --seed N", strerror(errno));
+    *out &= PLAN_SEED_MAX;
+    return 0;
+}
+
+int measure(const struct invocation *invocation, const struct specification *specification, bool extra,
+            int64_t *sweep_id)
+{
+    *sweep_id = 0;
+    uint64_t seed;
+    if (option_integer(invocation, OPTION_seed, 0, 0, PLAN_SEED_MAX, &seed) != 0)
+        return EXIT_USAGE;
+    bool seed_given = invocation->options[OPTION_seed] != NULL;
+    if (!seed_given && draw_seed(&seed) != 0)
+        return EXIT_SURROUNDINGS;
+    struct plan plan;
+    if (plan_build(specification, seed, seed_given, stderr, &plan) != 0)
+        return EXIT_USAGE;
+    int status = EXIT_DONE;
+    if (invocation->options[OPTION_show_plan] != NULL) {
+        plan_print(&plan, stdout);
+    } else {
+        char again[4096];
+        measure_again(invocation, again, sizeof again);
+        struct sweep_options options = {
+            .store_path = store_path(invocation),
+            .resume = invocation->options[OPTION_resume] != NULL,
+            .extra = extra,
+            .hold = invocation->options[OPTION_hold] != NULL,
+            .trace_path = invocation->options[OPTION_trace],
+            .again = verb_takes(invocation->verb, OPTION_resume) ? again : NULL,
+        };
+        status = sweep_run(&plan, &options, sweep_id);
+    }
+    plan_fini(&plan);
+    return status;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which store and which sweep a verb works on.
+ */
+#ifndef PILFER_EXPERIMENTS_CLI_STORE_OPTION_H
+#define PILFER_EXPERIMENTS_CLI_STORE_OPTION_H
+
+#include "options.h"
+#include "store.h"
+
+#define STORE_PATH_DEFAULT  "results/data/pilfer.db"
+#define STORE_PATH_VARIABLE "PILFER_STORE"
+
+/* --store, else the environment's PILFER_STORE, else STORE_PATH_DEFAULT below the current folder. invocation may be
+ * NULL. Never NULL; memory of the command line or the environment. */
+const char *store_path(const struct invocation *invocation);
+
+/* Opens the store for reading; EXIT_DONE, or EXIT_STORE after a complaint. */
+int store_open_reading(const struct invocation *invocation, struct store **out);
+
+/* A sweep of a store, read. */
+struct stored_sweep {
+    struct store_sweep sweep;
+    struct result_set rows;
+};
+
+/* Reads the sweep that selector ("last", an id, or NULL for last) names. EXIT_DONE (stored_sweep_fini frees it), or
+ * EXIT_USAGE (no such selector) or EXIT_STORE after a complaint. */
+int stored_sweep_read(const struct invocation *invocation, struct store *store, const char *selector, bool histograms,
+                      struct stored_sweep *out);
+void stored_sweep_fini(struct stored_sweep *stored);
+
+#endif
