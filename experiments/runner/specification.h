@@ -5,7 +5,7 @@
  * How it works. A sweep file is INI, read with libinih through a reader hook of our own. [sweep] holds what is common to
  * the whole sweep; [part NAME] sections, if there are any, override it, so that one sweep can consist of parts with their
  * own mode, rate or axes. A key is a parameter (cli/parameters.h) or one of name, description, repeats, order. A value is
- * a comma list whose items are single values or ranges: "1..4", "0..100 step 10". A list with more than one value is an
+ * a comma list whose items are single values, ranges ("1..4", "0..100 step 10") or, for names, "all". A list with more than one value is an
  * axis; a part is measured at every point of the cross product of its axes.
  *
  * Command lines take the same way: `--set KEY=V[,V...]` and the options of `run` call specification_set.
