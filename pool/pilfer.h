@@ -26,7 +26,7 @@
 
 struct pilfer_executor;
 
-/* A unit of work. run is entered exactly once per accepted submit, on a worker (scheduler inline: on the submitter). */
+/* A unit of work; zero-initialise it before its first submit. run is entered exactly once per accepted submit, on a worker (scheduler inline: on the submitter). */
 struct pilfer_task {
     struct pilfer_task *next; /* link of whichever queue holds the task; owned by the executor while queued */
     void (*run)(struct pilfer_task *task);
@@ -44,6 +44,7 @@ enum pilfer_placement {
 
 #define PILFER_WORKERS_MAX 32767
 #define PILFER_SPIN_LIMIT_DEFAULT UINT32_MAX /* 70, or 280 on Arm, as in the published runtime */
+#define PILFER_SPIN_LIMIT_MAX 100000
 #define PILFER_MESSAGE_SIZE 256
 
 /* A tunable of a scheduler or bound by its parameter name, e.g. {"lifo-slot", 1}. */
@@ -167,8 +168,8 @@ struct pilfer_entry {
     bool specimen;   /* deliberately unsafe: left out of default sweeps */
 };
 
-/* The index-th entry of a kind, in list order; NULL past the end. Static memory. */
-const struct pilfer_entry *pilfer_entry(enum pilfer_kind kind, uint32_t index);
+/* The index-th entry of a kind, in list order; false past the end. Its strings are static. */
+bool pilfer_entry(enum pilfer_kind kind, uint32_t index, struct pilfer_entry *out);
 
 /* True when the scheduler admits the idle (or sizing) policy. */
 bool pilfer_admits(const char *scheduler, const char *policy);

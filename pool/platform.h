@@ -63,8 +63,9 @@ uint64_t platform_now_ns(void);
 uint64_t platform_stamp(void);
 uint64_t platform_stamp_ns(uint64_t ticks);
 
-/* CPU time of the calling thread; costs a system call. */
+/* CPU time of the calling thread; costs a system call. And what that call costs, as measured at start. */
 uint64_t platform_thread_cpu_ns(void);
+uint64_t platform_thread_cpu_read_ns(void);
 
 /* CPU time of the whole process. */
 uint64_t platform_process_cpu_ns(void);

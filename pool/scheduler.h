@@ -84,8 +84,9 @@ struct scheduler {
      * task, block or wake anybody. */
     int (*submit)(struct pool *pool, struct worker *worker, struct pilfer_task *task, enum pilfer_placement placement);
 
-    /* Optional. As submit for a prefix of count linked tasks; *wakes out. Returns how many it took or -errno for none. */
-    int (*submit_batch)(struct pool *pool, struct worker *worker, struct pilfer_task *first, uint32_t count,
+    /* Optional. As submit for a prefix of count tasks linked from *tasks; leaves the links of the others alone. Returns how
+     * many it took, with *tasks moved on to the first that it did not take and *wakes set, or -errno for none. */
+    int (*submit_batch)(struct pool *pool, struct worker *worker, struct pilfer_task **tasks, uint32_t count,
                         enum pilfer_placement placement, uint32_t *wakes);
 
     /* Required. By that worker only. Hands each task out once (S2) in a number of steps bounded by the number of workers
@@ -134,6 +135,9 @@ struct idle_policy {
     bool (*found_nothing)(struct worker *worker, bool missed);
     /* Waits to be engaged. True: engaged; false: the pool stops. */
     bool (*wait)(struct worker *worker);
+    /* Lets one waiting worker return true from wait; the caller has engaged it (pool_engage) for a reason other than a
+     * submit, e.g. as the substitute of a blocked worker. Any thread. */
+    void (*release)(struct pool *pool, struct worker *self);
     /* The pool stops: every wait returns false, now and in future. Any thread, once. */
     void (*stop)(struct pool *pool);
 };
@@ -158,16 +162,18 @@ struct worker {
     uint32_t index;     /* 0 to workers existing - 1; guests: UINT32_MAX */
     bool is_worker;     /* false for a guest */
     uint64_t random;    /* state of worker_random */
-    void *queueing;     /* the scheduler's; NULL for guests */
+    void *queueing;     /* the scheduler's; NULL for guests, but for schedulers that run in the submitter */
     void *idle_state;   /* the idle policy's; NULL for guests */
     struct account *account;
     struct trace_ring *trace; /* NULL: no trace */
     /* below: private to the core */
     uint32_t help_depth;
-    struct worker *next_guest;
+    bool runs_inline;             /* scheduler inline: this thread is running tasks already */
+    struct shared_u32 submitting; /* guests: 1 inside a submit; written by its thread, read by close; @F pool.1 */
     struct platform_thread *thread;
-    void *inline_tasks; /* scheduler inline: where nested submits of this thread are kept; NULL when it runs nothing */
-    struct worker *outer; /* what platform_self() was before (executors inside tasks of others) */
+    struct platform_schedule ended; /* guests: the last reading, after detach */
+    struct worker *next_guest;
+    struct worker *outer; /* what platform_self() was before (an executor used inside another one's task) */
 };
 
 /* A pool. Fields are set before the first worker starts and constant from then on, unless they are shared types. */
@@ -186,8 +192,10 @@ struct pool {
      * exist; the sizing policy's limit on engaged; tasks that block inside pilfer_wait. Written by any thread with CAS. */
     _Alignas(CACHE_LINE_SIZE) struct shared_u64 counts;
     struct shared_u32 workers_max;
-    _Alignas(CACHE_LINE_SIZE) struct shared_u32 state; /* enum pool_state; written by close; read by all; @P pool.1 */
-    struct shared_ptr *workers; /* [worker_slots] written once each by the thread that adds it; @P pool.2 */
+    struct shared_u32 thread_limit; /* workers that can exist; lowered when a thread cannot be started; counter only */
+    _Alignas(CACHE_LINE_SIZE) struct shared_u32 state; /* enum pool_state; written by close; read by all; @F pool.1 */
+    struct shared_u32 existing;  /* workers published; written under the add lock; read by all; @P pool.1 */
+    struct shared_ptr *workers; /* [worker_slots], each written once, before existing exposes it; @P pool.1 */
     struct pool_private *private;
 };
 
@@ -200,6 +208,9 @@ uint32_t pool_existing(const struct pool *pool);
 /* Engages one more worker if fewer than the goal are engaged, and starts a thread for it if all existing ones are
  * engaged already. True: the caller now owes one wake-up to the waiting ones. self as in submitted. */
 bool pool_engage(struct pool *pool, struct worker *self);
+
+/* Whether pool_engage could succeed now; a hint that the caller orders with its own fence. */
+bool pool_has_room(const struct pool *pool);
 
 /* Engages the calling, disengaged worker again (after its last look found something); false: the goal is reached. */
 bool pool_engage_self(struct worker *worker);
@@ -214,7 +225,11 @@ uint64_t pool_setting(const struct pool *pool, const char *name);
 /* Sets the limit on engaged workers; for sizing policies. A raised goal engages nobody by itself. */
 void pool_set_goal(struct pool *pool, uint32_t goal);
 
+/* The workers are to leave: the pool was stopped and no task is blocked in pilfer_wait for others. */
 bool pool_is_stopping(const struct pool *pool);
+
+/* Wakes count threads parked on word, counted and timed as wake for self (may be NULL). */
+void pool_wake(struct pool *pool, struct worker *self, struct shared_u32 *word, uint32_t count);
 
 /* Runs a task of a bound inside the reader task that runs now on this thread, counted and timed as an item. */
 void run_nested(struct worker *worker, struct pilfer_task *task);
@@ -238,7 +253,6 @@ struct bound_executor;
  * the executor below. */
 struct bound {
     const char *name, *summary;
-    bool specimen; /* holds the races of published code */
     size_t state_size; /* zeroed: bound_executor->state */
     int (*init)(struct bound_executor *bound);
     void (*fini)(struct bound_executor *bound);
@@ -250,6 +264,10 @@ struct bound {
     void (*extras)(struct bound_executor *bound, void (*visit)(void *context, const char *name, double value),
                    void *context);
 };
+
+/* Submits a reader task to the executor below, inside a submit or a reader of this bound: not refused by a close that has
+ * begun meanwhile. Placement global. Returns 0, -EAGAIN or -ENOMEM. */
+int bound_submit_below(struct bound_executor *bound, struct pilfer_task *reader);
 
 struct bound_executor {
     const struct bound *bound;

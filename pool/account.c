@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Counters and the CPU split; see account.h for the method.
+ *
+ * Worst case. An activity with few intervals has few samples: its estimate is coarse, and the difference shows as
+ * unaccounted. An interval in progress when totals are read is not counted until it ends (a worker parked over the whole
+ * window adds nothing, which is right for CPU).
+ */
+#include "account.h"
+
+static const char *const counter_names[] = {
+#define COUNTER_NAME(name, meaning) #name,
+    COUNTERS(COUNTER_NAME)};
+static const char *const counter_meanings[] = {
+#define COUNTER_MEANING(name, meaning) meaning,
+    COUNTERS(COUNTER_MEANING)};
+static const char *const activity_names[] = {
+#define ACTIVITY_NAME(name, leaves, meaning) #name,
+    ACTIVITIES(ACTIVITY_NAME)};
+static const bool activity_leaves_cpu[] = {
+#define ACTIVITY_LEAVES(name, leaves, meaning) leaves,
+    ACTIVITIES(ACTIVITY_LEAVES)};
+
+const char *counter_name(enum counter counter)
+{
+    return counter_names[counter];
+}
+
+const char *counter_meaning(enum counter counter)
+{
+    return counter_meanings[counter];
+}
+
+const char *activity_name(enum activity activity)
+{
+    return activity_names[activity];
+}
+
+void account_init(struct account *account, enum activity first, uint64_t seed)
+{
+    /* Ticks per ns, from a conversion of a round number of ticks: no division later. */
+    double ns_per_tick = (double)platform_stamp_ns(1000000) / 1e6;
+    account->cap_ticks = (uint64_t)(ACCOUNT_CAP_NS / ns_per_tick);
+    account->random = seed | 1;
+    account->sample_cpu_ns = 0;
+    account->clock_read_ns = platform_thread_cpu_read_ns();
+    account->current = first;
+    account->last_ticks = platform_stamp();
+}
+
+static bool sample_next(struct account *account)
+{
+    account->random ^= account->random << 13;
+    account->random ^= account->random >> 7;
+    account->random ^= account->random << 17;
+    return (account->random >> 32) % ACCOUNT_SAMPLE_EVERY == 0;
+}
+
+/* The sampled interval ends. What one reading of the CPU clock costs is taken off, since each end of the interval holds a
+ * part of one; the difference may be negative for very short intervals and evens out in the sum. */
+static void end_sample(struct account *account, struct account_activity *activity, uint64_t capped)
+{
+    uint64_t cpu_ns = platform_thread_cpu_ns() - account->sample_cpu_ns - account->clock_read_ns;
+    counter_add(&activity->sampled, 1);
+    counter_add(&activity->sampled_capped_ticks, capped);
+    counter_add(&activity->sampled_cpu_ns, cpu_ns);
+    counter_add(&account->clock_reads, 1);
+    account->sample_cpu_ns = 0;
+}
+
+void account_switch(struct account *account, enum activity next)
+{
+    uint64_t now = platform_stamp();
+    uint64_t ticks = now - account->last_ticks;
+    uint64_t capped = ticks < account->cap_ticks ? ticks : account->cap_ticks;
+    struct account_activity *activity = &account->activities[account->current];
+    counter_add(&activity->intervals, 1);
+    counter_add(&activity->wall_ticks, ticks);
+    counter_add(&activity->capped_ticks, capped);
+    counter_add(&account->stamps, 1);
+    account->current = next;
+    account->last_ticks = now;
+    bool ends_sample = account->sample_cpu_ns != 0, begins_sample = sample_next(account);
+    if (ends_sample)
+        end_sample(account, activity, capped);
+    if (begins_sample) {
+        counter_add(&account->clock_reads, 1);
+        account->sample_cpu_ns = platform_thread_cpu_ns();
+    }
+    if (ends_sample || begins_sample)
+        account->last_ticks = platform_stamp(); /* the clock's own cost belongs to no activity */
+}
+
+void account_add(struct account_totals *totals, const struct account *account)
+{
+    for (uint32_t i = 0; i < COUNTER_COUNT; i++)
+        totals->counters[i] += counter_read(&account->counters[i]);
+    for (uint32_t i = 0; i < ACTIVITY_COUNT; i++) {
+        const struct account_activity *from = &account->activities[i];
+        struct account_sums *to = &totals->activities[i];
+        to->intervals += counter_read(&from->intervals);
+        to->wall_ns += platform_stamp_ns(counter_read(&from->wall_ticks));
+        to->capped_ns += platform_stamp_ns(counter_read(&from->capped_ticks));
+        to->sampled += counter_read(&from->sampled);
+        to->sampled_capped_ns += platform_stamp_ns(counter_read(&from->sampled_capped_ticks));
+        to->sampled_cpu_ns += counter_read(&from->sampled_cpu_ns);
+    }
+    totals->stamps += counter_read(&account->stamps);
+    totals->clock_reads += counter_read(&account->clock_reads);
+}
+
+void account_difference(const struct account_totals *later, const struct account_totals *earlier,
+                        struct account_totals *out)
+{
+    struct account_totals result = *later;
+    for (uint32_t i = 0; i < COUNTER_COUNT; i++)
+        result.counters[i] -= earlier->counters[i];
+    for (uint32_t i = 0; i < ACTIVITY_COUNT; i++) {
+        struct account_sums *to = &result.activities[i];
+        const struct account_sums *from = &earlier->activities[i];
+        to->intervals -= from->intervals;
+        to->wall_ns -= from->wall_ns;
+        to->capped_ns -= from->capped_ns;
+        to->sampled -= from->sampled;
+        to->sampled_capped_ns -= from->sampled_capped_ns;
+        to->sampled_cpu_ns -= from->sampled_cpu_ns;
+    }
+    result.stamps -= earlier->stamps;
+    result.clock_reads -= earlier->clock_reads;
+    result.thread_cpu_ns -= earlier->thread_cpu_ns;
+    result.run_delay_ns -= earlier->run_delay_ns;
+    result.voluntary_switches -= earlier->voluntary_switches;
+    result.involuntary_switches -= earlier->involuntary_switches;
+    *out = result;
+}
+
+double account_cpu_ns(const struct account_sums *sums, enum activity activity)
+{
+    if (sums->sampled == 0)
+        return 0;
+    if (activity_leaves_cpu[activity])
+        return (double)sums->intervals * (double)(int64_t)sums->sampled_cpu_ns / (double)sums->sampled;
+    if (sums->sampled_capped_ns == 0)
+        return 0;
+    return (double)sums->capped_ns * (double)(int64_t)sums->sampled_cpu_ns / (double)sums->sampled_capped_ns;
+}
+
+void account_calibrate(double *stamp_ns, double *clock_read_ns)
+{
+    enum { ROUNDS = 20, STAMPS = 1000 };
+    uint64_t best_stamp = UINT64_MAX, best_read = UINT64_MAX;
+    struct account *account = platform_alloc(sizeof(*account));
+    *stamp_ns = *clock_read_ns = 0;
+    if (account == NULL)
+        return;
+    account_init(account, ACTIVITY_run, 1);
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t begin = platform_now_ns();
+        for (int i = 0; i < STAMPS; i++) {
+            account->random = (uint64_t)1 << 40; /* keeps the next draw from sampling: a stamp alone is measured */
+            account_switch(account, ACTIVITY_search);
+        }
+        uint64_t middle = platform_now_ns();
+        for (int i = 0; i < STAMPS / 10; i++)
+            platform_thread_cpu_ns();
+        uint64_t end = platform_now_ns();
+        best_stamp = middle - begin < best_stamp ? middle - begin : best_stamp;
+        best_read = end - middle < best_read ? end - middle : best_read;
+    }
+    platform_free(account);
+    *stamp_ns = (double)best_stamp / STAMPS;
+    *clock_read_ns = (double)best_read / (STAMPS / 10.0);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Idle policy eager: every submit that wants a wake engages a worker, as far as the goal allows.
+ *
+ * How it works. No state beyond the counts word: a burst of n submits engages up to n workers. An idle worker spins on the
+ * LIFO semaphore, then parks. The plain alternative against which throttled wakes are compared.
+ *
+ * Worst case. With more workers than work, almost every submit is a system call and almost every engaged worker finds the
+ * task gone.
+ */
+#include "idle/announce.h"
+#include "idle/semaphore.h"
+#include "idle/spin.h"
+
+struct eager {
+    struct semaphore semaphore;
+};
+
+static void eager_release(struct pool *pool, struct worker *self)
+{
+    struct eager *eager = pool->idle_state;
+    semaphore_release(&eager->semaphore, pool, self);
+}
+
+static void eager_submitted(struct pool *pool, struct worker *self, uint32_t wakes)
+{
+    announce_published();
+    for (; wakes > 0 && pool_engage(pool, self); wakes--)
+        eager_release(pool, self);
+}
+
+static void eager_nothing(struct worker *worker)
+{
+    (void)worker; /* no state follows a worker's turn */
+}
+
+static bool eager_found_nothing(struct worker *worker, bool missed)
+{
+    return missed || announce_idle(worker);
+}
+
+static bool eager_wait(struct worker *worker)
+{
+    struct eager *eager = worker->pool->idle_state;
+    return semaphore_wait(&eager->semaphore, worker, worker->idle_state, spin_steps(worker->pool));
+}
+
+static void eager_stop(struct pool *pool)
+{
+    struct eager *eager = pool->idle_state;
+    semaphore_stop(&eager->semaphore, pool);
+}
+
+const struct idle_policy idle_eager = {
+    .name = "eager",
+    .summary = "a wake for every submit, as far as the goal allows; spins, then parks",
+    .spins = true,
+    .pool_state_size = sizeof(struct eager),
+    .worker_state_size = sizeof(struct semaphore_waiter),
+    .submitted = eager_submitted,
+    .dispatch_begin = eager_nothing,
+    .got_first = eager_nothing,
+    .found_nothing = eager_found_nothing,
+    .wait = eager_wait,
+    .release = eager_release,
+    .stop = eager_stop,
+};

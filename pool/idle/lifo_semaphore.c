@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Idle policy lifo-semaphore: one outstanding request, and the unfair semaphore with its spin limit.
+ *
+ * How it works. A submit sets the request flag; only if it was clear does it engage a worker. A worker clears the flag when
+ * its turn begins, before it looks into the queues, and sets it again after it has taken its first task, so that the next
+ * worker is on its way while this one is busy. When the goal is reached the flag stays set and nobody is woken: a worker
+ * that is about to leave sees it and looks again. This is the policy with which the finding was made, without its sizing.
+ *
+ * Worst case. An isolated task releases two workers, one of which finds nothing, spins and parks; with the default spin
+ * limit that worker calls sched_yield 65 times. That waste is what this project measures.
+ *
+ * Labels
+ *   @F lifo.1  publish the task, then read the flag  |  clear the flag, then read the queues
+ *   @F lifo.2  set the flag, then read the counts    |  leave the counts, then read the flag (both read-modify-writes)
+ *
+ * Source. dotnet/runtime 8.0: ThreadPoolWorkQueue.EnsureThreadRequested, MarkThreadRequestSatisfied, and
+ * PortableThreadPool.RequestWorker.
+ */
+#include "idle/semaphore.h"
+#include "idle/spin.h"
+
+struct lifo {
+    struct semaphore semaphore;
+    /* 1: a worker was asked for and has not begun its turn. Written by submitters (CAS) and workers; read by both. */
+    _Alignas(CACHE_LINE_SIZE) struct shared_u32 requested;
+};
+
+static void lifo_release(struct pool *pool, struct worker *self)
+{
+    struct lifo *lifo = pool->idle_state;
+    semaphore_release(&lifo->semaphore, pool, self);
+}
+
+static void ensure_requested(struct pool *pool, struct worker *self)
+{
+    struct lifo *lifo = pool->idle_state;
+    uint32_t expected = 0;
+    /* relaxed: ordered by fence @F lifo.1; re-checked by CAS. seq_cst on the CAS: @F lifo.2, before the counts are read. */
+    if (shared_u32_load_relaxed(&lifo->requested) != 0 ||
+        !shared_u32_cas_seq_cst(&lifo->requested, &expected, 1)) {
+        pool_count(pool, self, COUNTER_requests_merged, 1);
+        return;
+    }
+    if (pool_engage(pool, self))
+        lifo_release(pool, self);
+}
+
+static void lifo_submitted(struct pool *pool, struct worker *self, uint32_t wakes)
+{
+    (void)wakes; /* one request asks for one worker, which asks for the next */
+    /* @F lifo.1: the task is published, then the flag is read. Without it the submitter could see a flag that a worker is
+     * just clearing, and that worker's look into the queues miss the task. */
+    ordered_fence_seq_cst();
+    ensure_requested(pool, self);
+}
+
+static void lifo_dispatch_begin(struct worker *worker)
+{
+    struct lifo *lifo = worker->pool->idle_state;
+    shared_u32_store_relaxed(&lifo->requested, 0); /* ordered by fence @F lifo.1 */
+    /* @F lifo.1: the flag is cleared, then the queues are read. See lifo_submitted. */
+    ordered_fence_seq_cst();
+}
+
+static void lifo_got_first(struct worker *worker)
+{
+    ensure_requested(worker->pool, worker);
+}
+
+static bool lifo_found_nothing(struct worker *worker, bool missed)
+{
+    struct lifo *lifo = worker->pool->idle_state;
+    if (missed || shared_u32_load_relaxed(&lifo->requested) != 0) /* a hint; the look below decides */
+        return true;
+    pool_disengage(worker);
+    /* @F lifo.2: the counts were left (a full read-modify-write), then the flag is read. Without it a submitter that found
+     * the goal reached and this worker that found the flag clear could both do nothing. */
+    ordered_fence_seq_cst();
+    return shared_u32_load_seq_cst(&lifo->requested) != 0 && pool_engage_self(worker);
+}
+
+static bool lifo_wait(struct worker *worker)
+{
+    struct lifo *lifo = worker->pool->idle_state;
+    return semaphore_wait(&lifo->semaphore, worker, worker->idle_state, spin_steps(worker->pool));
+}
+
+static void lifo_stop(struct pool *pool)
+{
+    struct lifo *lifo = pool->idle_state;
+    semaphore_stop(&lifo->semaphore, pool);
+}
+
+const struct idle_policy idle_lifo_semaphore = {
+    .name = "lifo-semaphore",
+    .summary = "one outstanding request, asked again after the first task; spins to the limit, then parks, last in first out",
+    .spins = true,
+    .pool_state_size = sizeof(struct lifo),
+    .worker_state_size = sizeof(struct semaphore_waiter),
+    .submitted = lifo_submitted,
+    .dispatch_begin = lifo_dispatch_begin,
+    .got_first = lifo_got_first,
+    .found_nothing = lifo_found_nothing,
+    .wait = lifo_wait,
+    .release = lifo_release,
+    .stop = lifo_stop,
+};

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The LIFO semaphore of semaphore.h.
+ */
+#include "idle/semaphore.h"
+
+#include "idle/spin.h"
+
+enum { COUNT_MAX = 32767 };
+
+struct counts {
+    uint16_t signals, waiters, spinners, promised;
+};
+
+static struct counts unpack(uint64_t word)
+{
+    return (struct counts){(uint16_t)word, (uint16_t)(word >> 16), (uint16_t)(word >> 32), (uint16_t)(word >> 48)};
+}
+
+static uint64_t pack(struct counts counts)
+{
+    return (uint64_t)counts.signals | (uint64_t)counts.waiters << 16 | (uint64_t)counts.spinners << 32 |
+           (uint64_t)counts.promised << 48;
+}
+
+/* Wakes the worker on top of the stack, or leaves a permit for the next that lies down. */
+static void wake_one(struct semaphore *semaphore, struct pool *pool, struct worker *self)
+{
+    lock_lock(&semaphore->lock);
+    struct semaphore_waiter *waiter = semaphore->top;
+    if (waiter != NULL)
+        semaphore->top = waiter->below;
+    else
+        semaphore->permits++;
+    struct shared_u32 *word = waiter != NULL ? &waiter->word : NULL;
+    if (word != NULL)
+        /* @P semaphore.2: the waiter is off the stack. The word stays valid after this: a waiter outlives the pool's
+         * workers, and waking a word that is parked on again is only a spurious return. */
+        shared_u32_store_release(word, 0);
+    lock_unlock(&semaphore->lock);
+    if (word != NULL)
+        pool_wake(pool, self, word, 1);
+}
+
+void semaphore_release(struct semaphore *semaphore, struct pool *pool, struct worker *self)
+{
+    uint64_t word = shared_u64_load_relaxed(&semaphore->word); /* re-checked by CAS */
+    bool wake;
+    struct counts counts;
+    do {
+        counts = unpack(word);
+        int wanted = counts.signals + 1 < counts.waiters + counts.spinners ? counts.signals + 1
+                                                                           : counts.waiters + counts.spinners;
+        wake = wanted - counts.spinners - counts.promised > 0;
+        if (counts.signals < COUNT_MAX)
+            counts.signals++;
+        counts.promised = (uint16_t)(counts.promised + wake);
+        /* @P semaphore.1: publishes everything before the release. Acquire too: a later release builds on this one. */
+    } while (!shared_u64_cas_acq_rel(&semaphore->word, &word, pack(counts)));
+    if (wake)
+        wake_one(semaphore, pool, self);
+}
+
+/* Changes the counts: takes a signal if there is one, else adds to spinners and waiters. True: took one. */
+static bool take_or(struct semaphore *semaphore, int spinners_taken, int spinners, int waiters)
+{
+    uint64_t word = shared_u64_load_relaxed(&semaphore->word); /* re-checked by CAS */
+    bool took;
+    struct counts counts;
+    do {
+        counts = unpack(word);
+        took = counts.signals > 0;
+        counts.signals = (uint16_t)(counts.signals - took);
+        counts.spinners = (uint16_t)(counts.spinners + (took ? spinners_taken : spinners));
+        counts.waiters = (uint16_t)(counts.waiters + (took ? 0 : waiters));
+        /* @P semaphore.1: relies on what was published before the release. */
+    } while (!shared_u64_cas_acq_rel(&semaphore->word, &word, pack(counts)));
+    return took;
+}
+
+static bool has_signal(const struct semaphore *semaphore)
+{
+    return unpack(shared_u64_load_relaxed(&semaphore->word)).signals > 0; /* re-checked by CAS */
+}
+
+static bool is_stopped(const struct semaphore *semaphore)
+{
+    return shared_u32_load_seq_cst(&semaphore->stopped) != 0; /* seq_cst: with lie_down, see semaphore_stop */
+}
+
+/* A registered spinner runs through its steps. True: took a signal. False: registered as a waiter instead. */
+static bool spin(struct semaphore *semaphore, struct worker *worker, uint32_t steps)
+{
+    bool took = false;
+    account_switch(worker->account, ACTIVITY_spin);
+    trace_event(worker->trace, TRACE_spin, TRACE_BEGIN, steps);
+    for (uint32_t step = 0; step < steps && !took; step++) {
+        spin_step(worker, step);
+        if (is_stopped(semaphore))
+            break;
+        if (has_signal(semaphore))
+            took = take_or(semaphore, -1, 0, 0);
+    }
+    trace_event(worker->trace, TRACE_spin, TRACE_END, 0);
+    account_switch(worker->account, ACTIVITY_search);
+    return took || take_or(semaphore, -1, -1, 1);
+}
+
+/* Parks once: until somebody pops this waiter, or at once if a permit was left. */
+static void lie_down(struct semaphore *semaphore, struct worker *worker, struct semaphore_waiter *waiter)
+{
+    lock_lock(&semaphore->lock);
+    bool may_pass = semaphore->permits > 0 || is_stopped(semaphore);
+    if (may_pass) {
+        semaphore->permits -= semaphore->permits > 0;
+    } else {
+        shared_u32_store_relaxed(&waiter->word, 1); /* under the lock; only its holder clears it */
+        waiter->below = semaphore->top;
+        semaphore->top = waiter;
+    }
+    lock_unlock(&semaphore->lock);
+    if (may_pass)
+        return;
+    worker_count(worker, COUNTER_parks, 1);
+    trace_event(worker->trace, TRACE_park, TRACE_BEGIN, 0);
+    account_switch(worker->account, ACTIVITY_park);
+    /* @P semaphore.2: relies on being off the stack. */
+    while (shared_u32_load_acquire(&waiter->word) != 0)
+        platform_park(&waiter->word, 1, PLATFORM_FOREVER);
+    account_switch(worker->account, ACTIVITY_search);
+    trace_event(worker->trace, TRACE_park, TRACE_END, 0);
+}
+
+/* Up again: gives the promise back and takes a signal if there still is one, with the registration as a waiter. */
+static bool rise(struct semaphore *semaphore)
+{
+    uint64_t word = shared_u64_load_relaxed(&semaphore->word); /* re-checked by CAS */
+    bool took;
+    struct counts counts;
+    do {
+        counts = unpack(word);
+        took = counts.signals > 0;
+        counts.signals = (uint16_t)(counts.signals - took);
+        counts.waiters = (uint16_t)(counts.waiters - took);
+        counts.promised = (uint16_t)(counts.promised - (counts.promised > 0));
+        /* @P semaphore.1: relies on what was published before the release. */
+    } while (!shared_u64_cas_acq_rel(&semaphore->word, &word, pack(counts)));
+    return took;
+}
+
+bool semaphore_wait(struct semaphore *semaphore, struct worker *worker, struct semaphore_waiter *waiter, uint32_t steps)
+{
+    if (steps > 0) {
+        if (take_or(semaphore, 0, 1, 0) || spin(semaphore, worker, steps))
+            return !is_stopped(semaphore);
+    } else if (take_or(semaphore, 0, 0, 1)) {
+        return !is_stopped(semaphore);
+    }
+    while (!is_stopped(semaphore)) {
+        lie_down(semaphore, worker, waiter);
+        if (rise(semaphore))
+            break;
+    }
+    return !is_stopped(semaphore);
+}
+
+void semaphore_stop(struct semaphore *semaphore, struct pool *pool)
+{
+    shared_u32_store_seq_cst(&semaphore->stopped, 1); /* before the stack is emptied: who lies down later sees it */
+    lock_lock(&semaphore->lock);
+    struct semaphore_waiter *waiter = semaphore->top;
+    semaphore->top = NULL;
+    while (waiter != NULL) {
+        struct semaphore_waiter *below = waiter->below;
+        shared_u32_store_release(&waiter->word, 0); /* @P semaphore.2 */
+        platform_wake(&waiter->word, 1);
+        waiter = below;
+    }
+    lock_unlock(&semaphore->lock);
+}

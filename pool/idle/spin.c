@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The back-off of spin.h.
+ */
+#include "idle/spin.h"
+
+enum { STEPS_PER_LIMIT = 2, YIELD_THRESHOLD = 10, PAUSE_UNITS_MAX = 7 };
+
+uint32_t spin_steps(const struct pool *pool)
+{
+    return pool->spin_limit * STEPS_PER_LIMIT;
+}
+
+void spin_step(struct worker *worker, uint32_t step)
+{
+    bool pauses = worker->pool->processors > 1 && (step < YIELD_THRESHOLD || (step - YIELD_THRESHOLD) % 2 != 0);
+    if (pauses) {
+        uint32_t units = step < 3 ? 1u << step : PAUSE_UNITS_MAX;
+        worker_count(worker, COUNTER_spins, 1);
+        platform_pause(units);
+        return;
+    }
+    worker_count(worker, COUNTER_yields, 1);
+    account_switch(worker->account, ACTIVITY_yield);
+    platform_yield();
+    account_switch(worker->account, ACTIVITY_spin);
+}

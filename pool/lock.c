@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The lock of lock.h.
+ *
+ * Labels: @P lock.1  unlock -> lock: what the last holder wrote under the lock is visible to the next one.
+ */
+#include "lock.h"
+
+enum { FREE, HELD, CONTENDED };
+enum { SPIN_PAUSES = 20 };
+
+void lock_lock(struct lock *lock)
+{
+    for (int i = 0; i < SPIN_PAUSES; i++) {
+        uint32_t expected = FREE;
+        /* @P lock.1: relies on everything that the last holder wrote. */
+        if (shared_u32_cas_acquire(&lock->word, &expected, HELD))
+            return;
+        platform_pause(1);
+    }
+    /* @P lock.1: as above. */
+    while (shared_u32_exchange_acquire(&lock->word, CONTENDED) != FREE)
+        platform_park(&lock->word, CONTENDED, PLATFORM_FOREVER);
+}
+
+void lock_unlock(struct lock *lock)
+{
+    /* @P lock.1: publishes everything written under the lock. */
+    if (shared_u32_exchange_acq_rel(&lock->word, FREE) == CONTENDED)
+        platform_wake(&lock->word, 1);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What options mean: names looked up, pairs admitted or refused, defaults replaced by values, the label made.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pool.h"
+
+#define DEFAULT_OVER "chase-lev"
+
+#if defined(__aarch64__) || defined(__arm__)
+enum { SPIN_LIMIT_DEFAULT = 280 };
+#else
+enum { SPIN_LIMIT_DEFAULT = 70 };
+#endif
+
+__attribute__((format(printf, 3, 4))) static int refuse(int status, char *message, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, PILFER_MESSAGE_SIZE, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+static bool admits_idle(const struct scheduler *scheduler, const char *idle)
+{
+    if (scheduler->idles == NULL)
+        return true;
+    for (const char *const *name = scheduler->idles; *name != NULL; name++)
+        if (strcmp(*name, idle) == 0)
+            return true;
+    return false;
+}
+
+bool pilfer_admits(const char *scheduler_name, const char *policy)
+{
+    const struct scheduler *scheduler = registry_scheduler(scheduler_name);
+    if (scheduler == NULL)
+        return false;
+    if (registry_idle(policy) != NULL)
+        return admits_idle(scheduler, policy);
+    return registry_sizing(policy) != NULL;
+}
+
+static int resolve_names(const struct pilfer_options *options, struct resolution *out, char *message)
+{
+    const char *name = options->scheduler != NULL ? options->scheduler : "";
+    out->bound = registry_bound(name);
+    if (out->bound != NULL)
+        name = options->over != NULL ? options->over : DEFAULT_OVER;
+    else if (options->over != NULL)
+        return refuse(-EINVAL, message, "%s is not a bound: it stands over nothing", name);
+    out->scheduler = registry_scheduler(name);
+    if (out->scheduler == NULL)
+        return refuse(-ENOENT, message, "unknown scheduler '%s'", name);
+    const char *idle = options->idle != NULL ? options->idle : out->scheduler->idle;
+    const char *sizing = options->sizing != NULL ? options->sizing : out->scheduler->sizing;
+    out->idle = registry_idle(idle);
+    if (out->idle == NULL)
+        return refuse(-ENOENT, message, "unknown idle policy '%s'", idle);
+    out->sizing = registry_sizing(sizing);
+    if (out->sizing == NULL)
+        return refuse(-ENOENT, message, "unknown sizing policy '%s'", sizing);
+    if (!admits_idle(out->scheduler, idle))
+        return refuse(-EINVAL, message, "scheduler %s does not admit idle policy %s", out->scheduler->name, idle);
+    return 0;
+}
+
+static int resolve_limits(const struct pilfer_options *options, struct resolution *out, char *message)
+{
+    struct pilfer_resolved *resolved = &out->resolved;
+    if (options->max_workers > PILFER_WORKERS_MAX)
+        return refuse(-EINVAL, message, "max-workers %u is above %u", options->max_workers, PILFER_WORKERS_MAX);
+    bool has_workers = (out->scheduler->caps & SCHEDULER_RUNS_IN_SUBMITTER) == 0;
+    uint32_t minimum = options->min_workers, maximum = options->max_workers;
+    out->sizing->limits(&minimum, &maximum);
+    if (minimum > maximum)
+        return refuse(-EINVAL, message, "min-workers %u is above max-workers %u", minimum, maximum);
+    if (options->spin_limit != PILFER_SPIN_LIMIT_DEFAULT && options->spin_limit > PILFER_SPIN_LIMIT_MAX)
+        return refuse(-EINVAL, message, "spin-limit %u is above %u", options->spin_limit, PILFER_SPIN_LIMIT_MAX);
+    out->spin_limit = options->spin_limit == PILFER_SPIN_LIMIT_DEFAULT ? SPIN_LIMIT_DEFAULT : options->spin_limit;
+    resolved->min_workers = has_workers ? minimum : 0;
+    resolved->max_workers = has_workers ? maximum : 0;
+    resolved->spin_limit = has_workers && out->idle->spins ? out->spin_limit : 0;
+    uint32_t parallelism = options->parallelism != 0 ? options->parallelism : has_workers ? maximum : 1;
+    if (parallelism > PILFER_WORKERS_MAX)
+        return refuse(-EINVAL, message, "parallelism %u is above %u", parallelism, PILFER_WORKERS_MAX);
+    resolved->parallelism = out->bound != NULL ? parallelism : 0;
+    return 0;
+}
+
+static int check_settings(const struct pilfer_options *options, const struct resolution *out, char *message)
+{
+    for (uint32_t i = 0; i < options->setting_count; i++) {
+        const struct pilfer_setting *setting = &options->settings[i];
+        const struct scheduler_parameter *p = out->scheduler->parameters;
+        while (p != NULL && p->name != NULL && strcmp(p->name, setting->name) != 0)
+            p++;
+        if (p == NULL || p->name == NULL)
+            return refuse(-EINVAL, message, "scheduler %s has no tunable '%s'", out->scheduler->name, setting->name);
+        if (setting->value < p->minimum || setting->value > p->maximum)
+            return refuse(-EINVAL, message, "%s %llu is not in %llu to %llu", p->name,
+                          (unsigned long long)setting->value, (unsigned long long)p->minimum,
+                          (unsigned long long)p->maximum);
+    }
+    return 0;
+}
+
+static void make_label(struct resolution *out)
+{
+    struct pilfer_resolved *resolved = &out->resolved;
+    const char *idle = strcmp(out->idle->name, out->scheduler->idle) != 0 ? out->idle->name : NULL;
+    const char *sizing = strcmp(out->sizing->name, out->scheduler->sizing) != 0 ? out->sizing->name : NULL;
+    snprintf(resolved->label, sizeof(resolved->label), "%s%s%s%s%s%s%s", out->bound != NULL ? out->bound->name : "",
+             out->bound != NULL ? "/" : "", out->scheduler->name, idle != NULL ? "+" : "", idle != NULL ? idle : "",
+             sizing != NULL ? "+" : "", sizing != NULL ? sizing : "");
+}
+
+int resolve(const struct pilfer_options *options, struct resolution *out, char *message)
+{
+    memset(out, 0, sizeof(*out));
+    int status = resolve_names(options, out, message);
+    if (status == 0)
+        status = resolve_limits(options, out, message);
+    if (status == 0)
+        status = check_settings(options, out, message);
+    if (status != 0)
+        return status;
+    struct pilfer_resolved *resolved = &out->resolved;
+    resolved->scheduler = out->bound != NULL ? out->bound->name : out->scheduler->name;
+    resolved->over = out->bound != NULL ? out->scheduler->name : NULL;
+    resolved->idle = out->idle->name;
+    resolved->sizing = out->sizing->name;
+    make_label(out);
+    return 0;
+}
+
+int pilfer_resolve(const struct pilfer_options *options, struct pilfer_resolved *out, char *message)
+{
+    struct resolution resolution;
+    int status = resolve(options, &resolution, message);
+    if (status == 0)
+        *out = resolution.resolved;
+    return status;
+}
