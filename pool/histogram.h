@@ -18,7 +18,8 @@
 #define HISTOGRAM_MAX_NS ((uint64_t)1 << 40) /* about 18 minutes */
 #define HISTOGRAM_BUCKETS ((40 - HISTOGRAM_SUB_BITS + 2) << (HISTOGRAM_SUB_BITS - 1))
 
-/* Plain memory of one thread; readers need their own copy. */
+/* Plain memory of one thread; readers need their own copy. count, sum_ns, min_ns and max_ns are of all values, those of
+ * HISTOGRAM_MAX_NS and more included; over counts these. All zero while nothing is recorded. */
 struct histogram {
     uint64_t count, over, sum_ns, min_ns, max_ns;
     uint64_t buckets[HISTOGRAM_BUCKETS];
@@ -30,13 +31,15 @@ void histogram_merge(struct histogram *into, const struct histogram *from);
 
 /* Smallest recorded bucket value v such that at least count x quantile values are <= v, 0 < quantile <= 1; the bucket's
  * middle, exact for min and max. -1 if the count is too small for it: count x (1 - quantile) < 20. Over-range values
- * count as larger than everything: -1 if the quantile falls among them. */
+ * count as larger than everything: -1 if the quantile falls among them. Quantile 1 is the largest value itself, at any
+ * count above 0. */
 double histogram_quantile_ns(const struct histogram *histogram, double quantile);
 
-/* Compact form for storage (run-length, little-endian, versioned): bytes needed, and writing into a buffer. */
+/* Compact form for storage (run-length, little-endian, versioned): bytes needed, and writing into a buffer; returns the
+ * bytes written, or 0 if size is too small. */
 size_t histogram_encoded_size(const struct histogram *histogram);
 size_t histogram_encode(const struct histogram *histogram, uint8_t *buffer, size_t size);
-/* 0 or -EINVAL for anything that encode did not write. */
+/* 0, or -EINVAL for anything that encode did not write; then *histogram is undefined. */
 int histogram_decode(struct histogram *histogram, const uint8_t *buffer, size_t size);
 
 #endif

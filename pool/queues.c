@@ -15,11 +15,9 @@
 
 /* ---- task_fifo ---- */
 
-void task_fifo_push_batch(struct task_fifo *fifo, struct pilfer_task *first, uint64_t count)
+/* Appends a list; returns the ticket of its first task: how many tasks came before it since the beginning. */
+static uint64_t fifo_append(struct task_fifo *fifo, struct pilfer_task *first, struct pilfer_task *last, uint64_t count)
 {
-    struct pilfer_task *last = first;
-    for (uint64_t index = 1; index < count; index++)
-        last = last->next;
     last->next = NULL;
     lock_lock(&fifo->lock);
     if (fifo->head == NULL)
@@ -28,13 +26,39 @@ void task_fifo_push_batch(struct task_fifo *fifo, struct pilfer_task *first, uin
         fifo->tail->next = first;
     fifo->tail = last;
     /* Relaxed: single writer (the lock's holder); whoever reads it nonzero takes the lock before it reads the list. */
-    shared_u64_store_relaxed(&fifo->count, shared_u64_load_relaxed(&fifo->count) + count);
+    uint64_t before = shared_u64_load_relaxed(&fifo->count);
+    shared_u64_store_relaxed(&fifo->count, before + count);
+    uint64_t ticket = fifo->popped + before;
     lock_unlock(&fifo->lock);
+    return ticket;
 }
 
-void task_fifo_push(struct task_fifo *fifo, struct pilfer_task *task)
+/* Takes the oldest task or NULL. Under the lock. */
+static struct pilfer_task *fifo_take_oldest(struct task_fifo *fifo)
 {
-    task_fifo_push_batch(fifo, task, 1);
+    struct pilfer_task *task = fifo->head;
+    if (task == NULL)
+        return NULL;
+    fifo->head = task->next;
+    if (fifo->head == NULL)
+        fifo->tail = NULL;
+    fifo->popped++;
+    /* Relaxed: single writer (the lock's holder). */
+    shared_u64_store_relaxed(&fifo->count, shared_u64_load_relaxed(&fifo->count) - 1);
+    return task;
+}
+
+uint64_t task_fifo_push(struct task_fifo *fifo, struct pilfer_task *task)
+{
+    return fifo_append(fifo, task, task, 1);
+}
+
+void task_fifo_push_batch(struct task_fifo *fifo, struct pilfer_task *first, uint64_t count)
+{
+    struct pilfer_task *last = first;
+    for (uint64_t index = 1; index < count; index++)
+        last = last->next;
+    fifo_append(fifo, first, last, count);
 }
 
 struct pilfer_task *task_fifo_pop(struct task_fifo *fifo)
@@ -42,14 +66,15 @@ struct pilfer_task *task_fifo_pop(struct task_fifo *fifo)
     if (task_fifo_is_empty(fifo))
         return NULL;
     lock_lock(&fifo->lock);
-    struct pilfer_task *task = fifo->head;
-    if (task != NULL) {
-        fifo->head = task->next;
-        if (fifo->head == NULL)
-            fifo->tail = NULL;
-        /* Relaxed: single writer (the lock's holder). */
-        shared_u64_store_relaxed(&fifo->count, shared_u64_load_relaxed(&fifo->count) - 1);
-    }
+    struct pilfer_task *task = fifo_take_oldest(fifo);
+    lock_unlock(&fifo->lock);
+    return task;
+}
+
+struct pilfer_task *task_fifo_take_back(struct task_fifo *fifo, uint64_t ticket)
+{
+    lock_lock(&fifo->lock);
+    struct pilfer_task *task = fifo->popped == ticket ? fifo_take_oldest(fifo) : NULL;
     lock_unlock(&fifo->lock);
     return task;
 }
@@ -131,7 +156,7 @@ static struct task_channel_ring *channel_grow(struct task_channel *channel, stru
     return larger;
 }
 
-int task_channel_push(struct task_channel *channel, struct pilfer_task *task)
+int task_channel_push(struct task_channel *channel, struct pilfer_task *task, uint64_t *ticket)
 {
     lock_lock(&channel->lock);
     /* Relaxed: single writer of both (the lock's holder). */
@@ -152,6 +177,7 @@ int task_channel_push(struct task_channel *channel, struct pilfer_task *task)
      * that exposes them. */
     shared_u64_store_release(&channel->bottom, bottom + 1);
     lock_unlock(&channel->lock);
+    *ticket = bottom;
     return 0;
 }
 
@@ -173,6 +199,16 @@ struct pilfer_task *task_channel_pop(struct task_channel *channel)
         if (shared_u64_cas_acq_rel(&channel->top, &top, top + 1))
             return task;
     }
+}
+
+struct pilfer_task *task_channel_take_back(struct task_channel *channel, uint64_t ticket)
+{
+    /* Acquire @P queues.2: others may have let the ring grow since; its copied cells are visible. */
+    struct task_channel_ring *ring = shared_ptr_load_acquire(&channel->ring);
+    /* Relaxed: re-checked by CAS; the caller's own push wrote the cell. */
+    struct pilfer_task *task = shared_ptr_load_relaxed(ring_cell(ring, ticket));
+    /* Acquire-release @P queues.3: the cell was read before this frees it. */
+    return shared_u64_cas_acq_rel(&channel->top, &ticket, ticket + 1) ? task : NULL;
 }
 
 bool task_channel_is_empty(const struct task_channel *channel)

@@ -31,12 +31,13 @@
 struct task_fifo {
     _Alignas(CACHE_LINE_SIZE) struct lock lock;
     struct pilfer_task *head, *tail; /* under lock */
+    uint64_t popped;                 /* tasks taken out since the beginning; under lock */
     /* Tasks in the list. Written under the lock, before the push or pop returns; read by all without it. */
     _Alignas(CACHE_LINE_SIZE) struct shared_u64 count;
 };
 
-/* Appends a task. Any thread. */
-void task_fifo_push(struct task_fifo *fifo, struct pilfer_task *task);
+/* Appends a task; returns its ticket for task_fifo_take_back. Any thread. */
+uint64_t task_fifo_push(struct task_fifo *fifo, struct pilfer_task *task);
 
 /* Appends the first count > 0 tasks of a list linked through next, in one step: nothing comes between them. Any thread.
  */
@@ -44,6 +45,10 @@ void task_fifo_push_batch(struct task_fifo *fifo, struct pilfer_task *first, uin
 
 /* Takes the oldest task, or NULL. Any thread. Does not touch the lock while the count reads 0. */
 struct pilfer_task *task_fifo_pop(struct task_fifo *fifo);
+
+/* Takes the task with this ticket if it is still there and the oldest, else NULL. For a submitter that finds that
+ * nobody can run its task. Any thread. */
+struct pilfer_task *task_fifo_take_back(struct task_fifo *fifo, uint64_t ticket);
 
 /* No task? Any thread. Never wrongly true for a push that returned before the pusher's full fence, when the caller has
  * passed a full fence that comes after that one; so it serves as the last look before sleeping. */
@@ -70,11 +75,15 @@ int task_channel_init(struct task_channel *channel, uint64_t capacity);
 /* Frees the rings. No other thread may use the channel any more; tasks still in it are forgotten. */
 void task_channel_fini(struct task_channel *channel);
 
-/* Appends a task. Any thread. 0, or -ENOMEM when the ring could not grow: then nothing has changed. */
-int task_channel_push(struct task_channel *channel, struct pilfer_task *task);
+/* Appends a task; *ticket is for task_channel_take_back. Any thread. 0, or -ENOMEM when the ring could not grow: then
+ * nothing has changed. */
+int task_channel_push(struct task_channel *channel, struct pilfer_task *task, uint64_t *ticket);
 
 /* Takes the oldest task, or NULL if the channel was empty at one moment during the call. Any thread, lock-free. */
 struct pilfer_task *task_channel_pop(struct task_channel *channel);
+
+/* As task_fifo_take_back; lock-free. */
+struct pilfer_task *task_channel_take_back(struct task_channel *channel, uint64_t ticket);
 
 /* As task_fifo_is_empty. */
 bool task_channel_is_empty(const struct task_channel *channel);
