@@ -17,7 +17,6 @@ static int channel_reader_published_init(struct bound_executor *bound)
 const struct bound bound_channel_reader_published = {
     .name = "channel-reader-published",
     .summary = "specimen: the published protocol with its races R1 to R4; channel",
-    .specimen = true,
     .state_size = sizeof(struct bound_state),
     .init = channel_reader_published_init,
     .fini = bound_fini,

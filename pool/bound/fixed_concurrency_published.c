@@ -17,7 +17,6 @@ static int fixed_concurrency_published_init(struct bound_executor *bound)
 const struct bound bound_fixed_concurrency_published = {
     .name = "fixed-concurrency-published",
     .summary = "specimen: the published protocol with its races R1 to R4; locked list",
-    .specimen = true,
     .state_size = sizeof(struct bound_state),
     .init = fixed_concurrency_published_init,
     .fini = bound_fini,
