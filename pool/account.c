@@ -3,8 +3,8 @@
  * Counters and the CPU split; see account.h for the method.
  *
  * Worst case. An activity with few intervals has few samples: its estimate is coarse, and the difference shows as
- * unaccounted. An interval in progress when totals are read is not counted until it ends (a worker parked over the whole
- * window adds nothing, which is right for CPU).
+ * unaccounted. An interval in progress when totals are read is not counted until it ends (a worker parked over the
+ * whole window adds nothing, which is right for CPU).
  */
 #include "account.h"
 
@@ -56,8 +56,8 @@ static bool sample_next(struct account *account)
     return (account->random >> 32) % ACCOUNT_SAMPLE_EVERY == 0;
 }
 
-/* The sampled interval ends. What one reading of the CPU clock costs is taken off, since each end of the interval holds a
- * part of one; the difference may be negative for very short intervals and evens out in the sum. */
+/* The sampled interval ends. What one reading of the CPU clock costs is taken off, since each end of the interval holds
+ * a part of one; the difference may be negative for very short intervals and evens out in the sum. */
 static void end_sample(struct account *account, struct account_activity *activity, uint64_t capped)
 {
     uint64_t cpu_ns = platform_thread_cpu_ns() - account->sample_cpu_ns - account->clock_read_ns;

@@ -5,11 +5,11 @@
  * How it works. Each worker and guest has one record that only it writes. A transition from one activity to the next
  * takes one stamp: the end of one interval is the start of the next, so no time falls between two. Wall time is not CPU
  * time (a worker may be preempted, a parked one burns nothing, a yield may run somebody else), so one interval in
- * ACCOUNT_SAMPLE_EVERY, chosen at random, is bracketed by the thread's CPU clock as well. The CPU time of an activity is
- * then a ratio estimate: (sum of x over all intervals) x (sampled CPU / sampled x), where x is the interval's wall time
- * cut at ACCOUNT_CAP_NS for activities that stay on the CPU, and 1 for those that may leave it (yield, park, poll). The
- * cut bounds what one preemption can do to the estimate. Nothing forces the parts to add up: the difference to the
- * process CPU clock is reported as unaccounted.
+ * ACCOUNT_SAMPLE_EVERY, chosen at random, is bracketed by the thread's CPU clock as well. The CPU time of an activity
+ * is then a ratio estimate: (sum of x over all intervals) x (sampled CPU / sampled x), where x is the interval's wall
+ * time cut at ACCOUNT_CAP_NS for activities that stay on the CPU, and 1 for those that may leave it (yield, park,
+ * poll). The cut bounds what one preemption can do to the estimate. Nothing forces the parts to add up: the difference
+ * to the process CPU clock is reported as unaccounted.
  *
  * Cost. One stamp (about 10 ns) per transition, no lock, no division, no system call but for the sampled ones.
  *
@@ -21,28 +21,28 @@
 #include "platform.h"
 
 /* X(name, what one count means). The common counters, in the order in which they are shown. */
-#define COUNTERS(X)                                                                              \
-    X(tasks_accepted, "submits that returned 0")                                                 \
-    X(tasks_run, "tasks whose run function returned")                                            \
-    X(tasks_drained, "tasks given back at the end")                                              \
-    X(submits_refused, "submits that failed")                                                    \
-    X(placements_local, "tasks put into the submitting worker's own queue")                      \
-    X(placements_global, "tasks put into a shared queue")                                        \
-    X(placements_honoured, "submits with an explicit placement that got it")                     \
-    X(dispatches, "turns of a worker: from engaged to nothing found")                            \
-    X(dispatches_empty, "turns that ran no task")                                                \
-    X(steals_tried, "looks into another worker's queue")                                         \
-    X(steals_won, "tasks taken from another worker's queue")                                     \
-    X(steals_missed, "races for a task lost to another thread")                                  \
-    X(lifo_slot_hits, "tasks taken from the worker's own LIFO slot")                             \
-    X(spins, "back-off steps that paused")                                                       \
-    X(yields, "back-off steps that called sched_yield")                                          \
-    X(parks, "times a worker blocked")                                                           \
-    X(wakes_sent, "system calls that woke a parked worker")                                      \
-    X(wakes_idle, "engagements that then found no task")                                         \
-    X(requests_merged, "submits that found a wake already on its way")                           \
-    X(helps, "tasks run inside a waiting task")                                                  \
-    X(substitutes, "workers engaged in place of a blocked one")                                  \
+#define COUNTERS(X)                                                          \
+    X(tasks_accepted, "submits that returned 0")                             \
+    X(tasks_run, "tasks whose run function returned")                        \
+    X(tasks_drained, "tasks given back at the end")                          \
+    X(submits_refused, "submits that failed")                                \
+    X(placements_local, "tasks put into the submitting worker's own queue")  \
+    X(placements_global, "tasks put into a shared queue")                    \
+    X(placements_honoured, "submits with an explicit placement that got it") \
+    X(dispatches, "turns of a worker: from engaged to nothing found")        \
+    X(dispatches_empty, "turns that ran no task")                            \
+    X(steals_tried, "looks into another worker's queue")                     \
+    X(steals_won, "tasks taken from another worker's queue")                 \
+    X(steals_missed, "races for a task lost to another thread")              \
+    X(lifo_slot_hits, "tasks taken from the worker's own LIFO slot")         \
+    X(spins, "back-off steps that paused")                                   \
+    X(yields, "back-off steps that called sched_yield")                      \
+    X(parks, "times a worker blocked")                                       \
+    X(wakes_sent, "system calls that woke a parked worker")                  \
+    X(wakes_idle, "engagements that then found no task")                     \
+    X(requests_merged, "submits that found a wake already on its way")       \
+    X(helps, "tasks run inside a waiting task")                              \
+    X(substitutes, "workers engaged in place of a blocked one")              \
     X(thread_failures, "threads that could not be started")
 
 enum counter {
@@ -53,13 +53,13 @@ enum counter {
 };
 
 /* X(name, may leave the CPU, meaning). The activities of the CPU split; columns are NAME_cpu_percent. */
-#define ACTIVITIES(X)                                                      \
-    X(run, false, "running tasks")                                         \
-    X(search, false, "looking for a task and keeping the pool's books")    \
-    X(spin, false, "pausing before parking")                               \
-    X(yield, true, "sched_yield before parking")                           \
-    X(wake, false, "waking a parked worker")                               \
-    X(park, true, "blocking and coming back")                              \
+#define ACTIVITIES(X)                                                   \
+    X(run, false, "running tasks")                                      \
+    X(search, false, "looking for a task and keeping the pool's books") \
+    X(spin, false, "pausing before parking")                            \
+    X(yield, true, "sched_yield before parking")                        \
+    X(wake, false, "waking a parked worker")                            \
+    X(park, true, "blocking and coming back")                           \
     X(poll, true, "epoll and its bookkeeping")
 
 enum activity {
@@ -70,7 +70,7 @@ enum activity {
 };
 
 #define ACCOUNT_SAMPLE_EVERY 64
-#define ACCOUNT_CAP_NS 50000
+#define ACCOUNT_CAP_NS       50000
 
 /* Sums of one activity of one thread. Written by that thread, read by any; plain counters. */
 struct account_activity {
@@ -86,8 +86,8 @@ struct account_activity {
 struct account {
     _Alignas(CACHE_LINE_SIZE) struct shared_u64 counters[COUNTER_COUNT];
     struct account_activity activities[ACTIVITY_COUNT];
-    struct shared_u64 stamps;       /* transitions taken */
-    struct shared_u64 clock_reads;  /* of the thread's CPU clock */
+    struct shared_u64 stamps;      /* transitions taken */
+    struct shared_u64 clock_reads; /* of the thread's CPU clock */
     enum activity current;
     uint64_t last_ticks;
     uint64_t cap_ticks;
@@ -118,8 +118,8 @@ struct account_totals {
     struct account_sums activities[ACTIVITY_COUNT];
     uint64_t stamps, clock_reads;
     uint64_t thread_cpu_ns, run_delay_ns, voluntary_switches, involuntary_switches; /* from the kernel */
-    uint32_t workers_started; /* threads that exist as workers */
-    uint32_t workers_max;     /* most workers engaged at once since the executor was opened */
+    uint32_t workers_started;                                                       /* threads that exist as workers */
+    uint32_t workers_max; /* most workers engaged at once since the executor was opened */
 };
 
 /* Adds one thread's record to *totals; any thread. */

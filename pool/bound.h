@@ -51,12 +51,12 @@ struct bound_reader {
 };
 
 /* X(name): numbers of a bound since it was opened; shared counters, added to once per reader. */
-#define BOUND_COUNTERS(X)                                                                                              \
-    X(readers_total)         /* reader tasks that began */                                                             \
-    X(readers_zero)          /* of these, found no item */                                                             \
-    X(readers_single)        /* of these, ran exactly one item */                                                      \
-    X(items_run)             /* items that readers ran */                                                              \
-    X(reader_starts_refused) /* the executor below, or the memory for readers beyond parallelism, said no */           \
+#define BOUND_COUNTERS(X)                                                                                    \
+    X(readers_total)         /* reader tasks that began */                                                   \
+    X(readers_zero)          /* of these, found no item */                                                   \
+    X(readers_single)        /* of these, ran exactly one item */                                            \
+    X(items_run)             /* items that readers ran */                                                    \
+    X(reader_starts_refused) /* the executor below, or the memory for readers beyond parallelism, said no */ \
     X(cas_lost)              /* a slot was not taken because another thread changed the count first */
 
 enum bound_counter {

@@ -5,23 +5,23 @@
  * What it is. One owner pushes and pops at the bottom, any number of thieves steal from the top. Push has no
  * read-modify-write and no full fence.
  *
- * How it works. A circular array of a power-of-two capacity between two signed 64-bit indices, top <= bottom + 1. Signed,
- * so that bottom - 1 on an empty deque does not wrap. The owner takes its last task with the same CAS on top that a thief
- * uses. When full, the owner copies into an array twice as large and publishes it; old arrays are kept until fini, since
- * a slow thief may still read one (together they are smaller than the current one). Slots are shared words: a thief may
- * read a slot that the owner overwrites, and then its CAS on top fails.
+ * How it works. A circular array of a power-of-two capacity between two signed 64-bit indices, top <= bottom + 1.
+ * Signed, so that bottom - 1 on an empty deque does not wrap. The owner takes its last task with the same CAS on top
+ * that a thief uses. When full, the owner copies into an array twice as large and publishes it; old arrays are kept
+ * until fini, since a slow thief may still read one (together they are smaller than the current one). Slots are shared
+ * words: a thief may read a slot that the owner overwrites, and then its CAS on top fails.
  *
  * Worst case. A burst of n tasks leaves an array of n slots for the rest of the pool's life.
  *
- * Sources. Chase & Lev 2005; Le, Pop, Cohen, Zappa Nardelli 2013 for the orders; with the array published by release and
- * read by acquire, which the 2013 text had relaxed (found by Norris & Demsky 2013).
+ * Sources. Chase & Lev 2005; Le, Pop, Cohen, Zappa Nardelli 2013 for the orders; with the array published by release
+ * and read by acquire, which the 2013 text had relaxed (found by Norris & Demsky 2013).
  *
  * Labels
  *   @P deque.1  push -> steal: bottom exposes the slot and the task
  *   @P deque.2  grow -> steal: the array pointer exposes the copied slots
  *   @P deque.3  steal -> steal/pop: top; taking a task orders the taker after the earlier takers
- *   @F deque.1  pop and steal: between pop's write of bottom and its read of top, and between steal's read of top and its
- *               read of bottom
+ *   @F deque.1  pop and steal: between pop's write of bottom and its read of top, and between steal's read of top and
+ * its read of bottom
  */
 #ifndef PILFER_POOL_DEQUE_H
 #define PILFER_POOL_DEQUE_H
@@ -47,9 +47,9 @@ struct deque_array {
 };
 
 struct deque {
-    _Alignas(CACHE_LINE_SIZE) struct shared_i64 top; /* written by thieves and the owner with CAS */
+    _Alignas(CACHE_LINE_SIZE) struct shared_i64 top;    /* written by thieves and the owner with CAS */
     _Alignas(CACHE_LINE_SIZE) struct shared_i64 bottom; /* written by the owner only */
-    struct shared_ptr array; /* written by the owner only */
+    struct shared_ptr array;                            /* written by the owner only */
 };
 
 enum deque_result { DEQUE_TASK, DEQUE_EMPTY, DEQUE_MISSED };
@@ -93,12 +93,13 @@ static inline struct pilfer_task *deque_pop(struct deque *deque)
     int64_t bottom = shared_i64_load_relaxed(&deque->bottom) - 1;       /* single writer */
     struct deque_array *array = shared_ptr_load_relaxed(&deque->array); /* single writer */
     shared_i64_store_relaxed(&deque->bottom, bottom);                   /* ordered by fence @F deque.1 */
-    /* @F deque.1: store bottom, then load top. Without it owner and thief can both take the last task: the owner reads a
-     * top from before the steal while the thief reads a bottom from before the pop. */
+    /* @F deque.1: store bottom, then load top. Without it owner and thief can both take the last task: the owner reads
+     * a top from before the steal while the thief reads a bottom from before the pop. */
     ordered_fence_seq_cst();
     int64_t top = shared_i64_load_relaxed(&deque->top); /* re-checked by CAS; ordered by fence @F deque.1 */
     if (top > bottom) {
-        shared_i64_store_relaxed(&deque->bottom, bottom + 1); /* single writer; nothing is exposed that was not before */
+        shared_i64_store_relaxed(&deque->bottom,
+                                 bottom + 1); /* single writer; nothing is exposed that was not before */
         return NULL;
     }
     struct pilfer_task *task = shared_ptr_load_relaxed(deque_slot(array, bottom)); /* own write */

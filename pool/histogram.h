@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #define HISTOGRAM_SUB_BITS 7
-#define HISTOGRAM_MAX_NS ((uint64_t)1 << 40) /* about 18 minutes */
-#define HISTOGRAM_BUCKETS ((40 - HISTOGRAM_SUB_BITS + 2) << (HISTOGRAM_SUB_BITS - 1))
+#define HISTOGRAM_MAX_NS   ((uint64_t)1 << 40) /* about 18 minutes */
+#define HISTOGRAM_BUCKETS  ((40 - HISTOGRAM_SUB_BITS + 2) << (HISTOGRAM_SUB_BITS - 1))
 
 /* Plain memory of one thread; readers need their own copy. count, sum_ns, min_ns and max_ns are of all values, those of
  * HISTOGRAM_MAX_NS and more included; over counts these. All zero while nothing is recorded. */

@@ -49,14 +49,14 @@
  *   bool     shared_T_cas_ORDER(struct shared_T *, value *expected, value desired)   strong; on failure *expected is
  *            the value found, read with acquire when the order has an acquire side
  *   previous shared_T_add_ORDER(struct shared_T *, value)                            wraps; subtract by adding -n */
-#define ORDERED_LOADS(X, T, C) X(T, C, relaxed) X(T, C, acquire) X(T, C, seq_cst)
-#define ORDERED_STORES(X, T, C) X(T, C, relaxed) X(T, C, release) X(T, C, seq_cst)
+#define ORDERED_LOADS(X, T, C)     X(T, C, relaxed) X(T, C, acquire) X(T, C, seq_cst)
+#define ORDERED_STORES(X, T, C)    X(T, C, relaxed) X(T, C, release) X(T, C, seq_cst)
 #define ORDERED_EXCHANGES(X, T, C) X(T, C, acquire) X(T, C, acq_rel) X(T, C, seq_cst)
-#define ORDERED_CASES(X, T, C)     \
-    X(T, C, relaxed, relaxed)      \
-    X(T, C, acquire, acquire)      \
-    X(T, C, release, relaxed)      \
-    X(T, C, acq_rel, acquire)      \
+#define ORDERED_CASES(X, T, C) \
+    X(T, C, relaxed, relaxed)  \
+    X(T, C, acquire, acquire)  \
+    X(T, C, release, relaxed)  \
+    X(T, C, acq_rel, acquire)  \
     X(T, C, seq_cst, seq_cst)
 #define ORDERED_ADDS(X, T, C) X(T, C, relaxed) X(T, C, release) X(T, C, acq_rel) X(T, C, seq_cst)
 

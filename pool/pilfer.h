@@ -2,12 +2,12 @@
  *
  * The public API of the pool library: open an executor, submit tasks, wait, stop, read counters.
  *
- * What it is. An executor is either a pool scheduler (its own worker threads, chosen by name) or a bound (a limit on how
- * many of its own items run at once) that stands on another executor. Callers cannot tell the two apart.
+ * What it is. An executor is either a pool scheduler (its own worker threads, chosen by name) or a bound (a limit on
+ * how many of its own items run at once) that stands on another executor. Callers cannot tell the two apart.
  *
  * How it works. Tasks are intrusive: the caller embeds struct pilfer_task in its own object and owns the memory; the
- * executor owns the task from a successful submit until its run function is entered, and never touches it afterwards, so
- * run may free or resubmit it. Task memory is at most 32 bytes and holds no atomic outside checking builds.
+ * executor owns the task from a successful submit until its run function is entered, and never touches it afterwards,
+ * so run may free or resubmit it. Task memory is at most 32 bytes and holds no atomic outside checking builds.
  *
  * Example.
  *     struct pilfer_options options = {.scheduler = "chase-lev", .max_workers = 4};
@@ -26,7 +26,8 @@
 
 struct pilfer_executor;
 
-/* A unit of work; zero-initialise it before its first submit. run is entered exactly once per accepted submit, on a worker (scheduler inline: on the submitter). */
+/* A unit of work; zero-initialise it before its first submit. run is entered exactly once per accepted submit, on a
+ * worker (scheduler inline: on the submitter). */
 struct pilfer_task {
     struct pilfer_task *next; /* link of whichever queue holds the task; owned by the executor while queued */
     void (*run)(struct pilfer_task *task);
@@ -42,10 +43,10 @@ enum pilfer_placement {
     PILFER_PLACEMENT_GLOBAL,  /* the queue shared by all workers */
 };
 
-#define PILFER_WORKERS_MAX 32767
+#define PILFER_WORKERS_MAX        32767
 #define PILFER_SPIN_LIMIT_DEFAULT UINT32_MAX /* 70, or 280 on Arm, as in the published runtime */
-#define PILFER_SPIN_LIMIT_MAX 100000
-#define PILFER_MESSAGE_SIZE 256
+#define PILFER_SPIN_LIMIT_MAX     100000
+#define PILFER_MESSAGE_SIZE       256
 
 /* A tunable of a scheduler or bound by its parameter name, e.g. {"lifo-slot", 1}. */
 struct pilfer_setting {
@@ -55,18 +56,18 @@ struct pilfer_setting {
 
 /* What to open. Zero or NULL in a field means its default. */
 struct pilfer_options {
-    const char *scheduler;      /* name of a pool scheduler or of a bound; required */
-    const char *over;           /* for a bound: the pool scheduler below it; default chase-lev */
-    const char *idle;           /* idle policy; default: the scheduler's own */
-    const char *sizing;         /* sizing policy; default: the scheduler's own */
-    uint32_t min_workers;       /* started at once; default 1 */
-    uint32_t max_workers;       /* default: usable CPUs under sizing fixed; at most PILFER_WORKERS_MAX */
-    uint32_t spin_limit;        /* L of the published runtime: 2 L back-off steps before parking; 0 parks at once */
-    uint32_t parallelism;       /* for a bound: items at once; default: max_workers resolved */
+    const char *scheduler; /* name of a pool scheduler or of a bound; required */
+    const char *over;      /* for a bound: the pool scheduler below it; default chase-lev */
+    const char *idle;      /* idle policy; default: the scheduler's own */
+    const char *sizing;    /* sizing policy; default: the scheduler's own */
+    uint32_t min_workers;  /* started at once; default 1 */
+    uint32_t max_workers;  /* default: usable CPUs under sizing fixed; at most PILFER_WORKERS_MAX */
+    uint32_t spin_limit;   /* L of the published runtime: 2 L back-off steps before parking; 0 parks at once */
+    uint32_t parallelism;  /* for a bound: items at once; default: max_workers resolved */
     const struct pilfer_setting *settings;
     uint32_t setting_count;
-    uint64_t seed;              /* of the workers' random numbers */
-    uint32_t trace_events;      /* events kept per thread; 0: no trace */
+    uint64_t seed;         /* of the workers' random numbers */
+    uint32_t trace_events; /* events kept per thread; 0: no trace */
 };
 
 /* Opens an executor. Fails with -ENOENT (unknown name), -EINVAL (a value or a pair of policies that is not admitted),
@@ -98,11 +99,12 @@ void pilfer_latch_arrive(struct pilfer_latch *latch);
 
 /* Waits until the latch is at zero. From outside: parks. From inside a task of this executor: runs other tasks
  * meanwhile, nested at most PILFER_HELP_DEPTH_MAX deep; with nothing to run it parks and lets a substitute worker take
- * its place, so that waiting cannot starve the tasks waited for. Returns 0, or -EDEADLK when there is no substitute left
- * (PILFER_SUBSTITUTES_MAX tasks are blocked already): then the latch is not at zero and the caller must not assume it. */
+ * its place, so that waiting cannot starve the tasks waited for. Returns 0, or -EDEADLK when there is no substitute
+ * left (PILFER_SUBSTITUTES_MAX tasks are blocked already): then the latch is not at zero and the caller must not assume
+ * it. */
 int pilfer_wait(struct pilfer_executor *executor, struct pilfer_latch *latch);
 
-#define PILFER_HELP_DEPTH_MAX 64
+#define PILFER_HELP_DEPTH_MAX  64
 #define PILFER_SUBSTITUTES_MAX 256
 
 /* ---- guests ---- */
@@ -144,7 +146,7 @@ void pilfer_extras(struct pilfer_executor *executor, void (*visit)(void *context
 
 /* What the defaults meant. label is e.g. "chase-lev", "chase-lev+eager" or "fixed-concurrency/chase-lev". */
 struct pilfer_resolved {
-    const char *scheduler, *over, *idle, *sizing; /* over is NULL for a pool scheduler */
+    const char *scheduler, *over, *idle, *sizing;               /* over is NULL for a pool scheduler */
     uint32_t min_workers, max_workers, spin_limit, parallelism; /* 0 where the knob does not apply */
     char label[96];
 };
@@ -159,13 +161,18 @@ int pilfer_write_trace(struct pilfer_executor *executor, int descriptor);
 /* ---- what there is ---- */
 
 enum pilfer_kind { PILFER_KIND_SCHEDULER, PILFER_KIND_BOUND, PILFER_KIND_IDLE, PILFER_KIND_SIZING };
-enum pilfer_knob { PILFER_KNOB_WORKERS = 1, PILFER_KNOB_SPIN = 2, PILFER_KNOB_PARALLELISM = 4, PILFER_KNOB_LIFO_SLOT = 8 };
+enum pilfer_knob {
+    PILFER_KNOB_WORKERS = 1,
+    PILFER_KNOB_SPIN = 2,
+    PILFER_KNOB_PARALLELISM = 4,
+    PILFER_KNOB_LIFO_SLOT = 8
+};
 
 struct pilfer_entry {
     const char *name, *summary;
-    uint32_t knobs;  /* enum pilfer_knob: those that have an effect */
-    bool hidden;     /* left out of lists and default sweeps */
-    bool specimen;   /* deliberately unsafe: left out of default sweeps */
+    uint32_t knobs; /* enum pilfer_knob: those that have an effect */
+    bool hidden;    /* left out of lists and default sweeps */
+    bool specimen;  /* deliberately unsafe: left out of default sweeps */
 };
 
 /* The index-th entry of a kind, in list order; false past the end. Its strings are static. */

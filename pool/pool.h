@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Private to the core (pool.c, worker.c, executor.c, resolve.c): the counts word, the states of a pool, and what the core
- * keeps per pool beside the contract's fields.
+ * Private to the core (pool.c, worker.c, executor.c, resolve.c): the counts word, the states of a pool, and what the
+ * core keeps per pool beside the contract's fields.
  */
 #ifndef PILFER_POOL_POOL_H
 #define PILFER_POOL_POOL_H
@@ -33,17 +33,20 @@ static inline uint64_t counts_pack(struct pool_counts counts)
 }
 
 struct pool_private {
-    struct lock add_lock;         /* guards adding workers and the list of guests */
-    struct worker *guests;        /* under add_lock; freed at the end */
-    struct shared_u32 outside;    /* submits of unattached threads in progress; @F pool.1 */
-    struct shared_u32 quiet;      /* bumped when a worker disengages while closing; closer parks on it */
+    struct lock add_lock;            /* guards adding workers and the list of guests */
+    struct worker *guests;           /* under add_lock; freed at the end */
+    struct shared_u32 outside;       /* submits of unattached threads in progress; @F pool.1 */
+    struct shared_u32 quiet;         /* bumped when a worker disengages while closing; closer parks on it */
     struct account *outside_account; /* of unattached threads; written with read-modify-writes */
-    struct worker *closer;        /* the closing thread's guest while it runs leftovers; written and read by it */
+    struct worker *closer;           /* the closing thread's guest while it runs leftovers; written and read by it */
 };
 
 /* Creates a pool with resolved options and starts min_workers. 0 or -errno; *out on success. */
-int pool_create(const struct pilfer_options *options, const struct scheduler *scheduler,
-                const struct idle_policy *idle, const struct sizing_policy *sizing, struct pool **out);
+int pool_create(const struct pilfer_options *options, const struct scheduler *scheduler, const struct idle_policy *idle,
+                const struct sizing_policy *sizing, struct pool **out);
+
+/* Adds to the fields of the counts word; full order. */
+void pool_counts_change(struct pool *pool, int engaged, int existing, int blocked);
 
 /* The calling thread's worker or guest of this pool, or NULL. */
 struct worker *pool_self(const struct pool *pool);

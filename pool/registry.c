@@ -8,9 +8,9 @@
 #include "pool.h"
 
 #define REGISTRY_SCHEDULER(stem, hidden, specimen) extern const struct scheduler scheduler_##stem;
-#define REGISTRY_IDLE(stem, hidden, specimen) extern const struct idle_policy idle_##stem;
-#define REGISTRY_SIZING(stem, hidden, specimen) extern const struct sizing_policy sizing_##stem;
-#define REGISTRY_BOUND(stem, hidden, specimen) extern const struct bound bound_##stem;
+#define REGISTRY_IDLE(stem, hidden, specimen)      extern const struct idle_policy idle_##stem;
+#define REGISTRY_SIZING(stem, hidden, specimen)    extern const struct sizing_policy sizing_##stem;
+#define REGISTRY_BOUND(stem, hidden, specimen)     extern const struct bound bound_##stem;
 #include "registry.inc"
 #undef REGISTRY_SCHEDULER
 #undef REGISTRY_IDLE
@@ -25,9 +25,9 @@ struct row {
 
 static const struct row rows[] = {
 #define REGISTRY_SCHEDULER(stem, hidden, specimen) {PILFER_KIND_SCHEDULER, hidden, specimen, &scheduler_##stem},
-#define REGISTRY_IDLE(stem, hidden, specimen) {PILFER_KIND_IDLE, hidden, specimen, &idle_##stem},
-#define REGISTRY_SIZING(stem, hidden, specimen) {PILFER_KIND_SIZING, hidden, specimen, &sizing_##stem},
-#define REGISTRY_BOUND(stem, hidden, specimen) {PILFER_KIND_BOUND, hidden, specimen, &bound_##stem},
+#define REGISTRY_IDLE(stem, hidden, specimen)      {PILFER_KIND_IDLE, hidden, specimen, &idle_##stem},
+#define REGISTRY_SIZING(stem, hidden, specimen)    {PILFER_KIND_SIZING, hidden, specimen, &sizing_##stem},
+#define REGISTRY_BOUND(stem, hidden, specimen)     {PILFER_KIND_BOUND, hidden, specimen, &bound_##stem},
 #include "registry.inc"
 };
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };

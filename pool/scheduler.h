@@ -24,8 +24,8 @@
  * platform.h; no mutable file-scope state; state lives in the memory that the core allocates. The invariants S1 to S10
  * that a scheduler is checked against are listed in schedulers/README.md.
  *
- * Sources. The split of powers follows the Linux kernel's sched_ext; the counts word and the hand-shake hooks follow the
- * portable thread pool of dotnet/runtime 8.0.
+ * Sources. The split of powers follows the Linux kernel's sched_ext; the counts word and the hand-shake hooks follow
+ * the portable thread pool of dotnet/runtime 8.0.
  */
 #ifndef PILFER_POOL_SCHEDULER_H
 #define PILFER_POOL_SCHEDULER_H
@@ -45,11 +45,11 @@ enum next_result {
 
 /* Capability and property flags of a scheduler; each is a promise that is tested (S6). */
 enum scheduler_caps {
-    SCHEDULER_FIFO_GLOBAL = 1,        /* tasks placed globally by one thread start in submit order */
-    SCHEDULER_LIFO_LOCAL = 2,         /* a worker takes its own newest local task first */
-    SCHEDULER_RUNS_IN_SUBMITTER = 4,  /* no workers: submit runs the task (scheduler inline) */
-    SCHEDULER_LIBRARY_QUEUE = 8,      /* a queue that ordered.h does not see: explored through a model of it */
-    SCHEDULER_LIFO_SLOT = 16,         /* has the lifo-slot tunable */
+    SCHEDULER_FIFO_GLOBAL = 1,       /* tasks placed globally by one thread start in submit order */
+    SCHEDULER_LIFO_LOCAL = 2,        /* a worker takes its own newest local task first */
+    SCHEDULER_RUNS_IN_SUBMITTER = 4, /* no workers: submit runs the task (scheduler inline) */
+    SCHEDULER_LIBRARY_QUEUE = 8,     /* a queue that ordered.h does not see: explored through a model of it */
+    SCHEDULER_LIFO_SLOT = 16,        /* has the lifo-slot tunable */
 };
 
 /* A tunable: an option, a sweep key and a column of the same name. */
@@ -61,12 +61,12 @@ struct scheduler_parameter {
 
 /* The queueing table. Each scheduler's file ends in one of these, named scheduler_<file stem>. */
 struct scheduler {
-    const char *name;           /* hyphens where the file has underscores */
-    const char *summary;        /* one line for `pilfer list` */
-    uint32_t caps;              /* enum scheduler_caps */
-    const char *idle;           /* default idle policy */
-    const char *sizing;         /* default sizing policy */
-    const char *const *idles;   /* admitted idle policies, NULL-terminated; NULL: all */
+    const char *name;                             /* hyphens where the file has underscores */
+    const char *summary;                          /* one line for `pilfer list` */
+    uint32_t caps;                                /* enum scheduler_caps */
+    const char *idle;                             /* default idle policy */
+    const char *sizing;                           /* default sizing policy */
+    const char *const *idles;                     /* admitted idle policies, NULL-terminated; NULL: all */
     const struct scheduler_parameter *parameters; /* ends with a NULL name; NULL: none */
     size_t pool_state_size, worker_state_size;    /* zeroed, on own cache lines: pool->queueing, worker->queueing */
 
@@ -78,19 +78,19 @@ struct scheduler {
     int (*worker_init)(struct worker *worker);
     void (*worker_fini)(struct worker *worker);
 
-    /* Required. Takes the task over and publishes it with a release operation. worker: the calling worker or guest of this
-     * pool, or NULL for a thread that is neither; only a worker (worker->is_worker) has a local queue. Returns how many
-     * wakes it wants (0 or more), or -EAGAIN, -ENOMEM and has then changed nothing (S4). Any thread. Must not run the
-     * task, block or wake anybody. */
+    /* Required. Takes the task over and publishes it with a release operation. worker: the calling worker or guest of
+     * this pool, or NULL for a thread that is neither; only a worker (worker->is_worker) has a local queue. Returns how
+     * many wakes it wants (0 or more), or -EAGAIN, -ENOMEM and has then changed nothing (S4). Any thread. Must not run
+     * the task, block or wake anybody. */
     int (*submit)(struct pool *pool, struct worker *worker, struct pilfer_task *task, enum pilfer_placement placement);
 
-    /* Optional. As submit for a prefix of count tasks linked from *tasks; leaves the links of the others alone. Returns how
-     * many it took, with *tasks moved on to the first that it did not take and *wakes set, or -errno for none. */
+    /* Optional. As submit for a prefix of count tasks linked from *tasks; leaves the links of the others alone. Returns
+     * how many it took, with *tasks moved on to the first that it did not take and *wakes set, or -errno for none. */
     int (*submit_batch)(struct pool *pool, struct worker *worker, struct pilfer_task **tasks, uint32_t count,
                         enum pilfer_placement placement, uint32_t *wakes);
 
-    /* Required. By that worker only. Hands each task out once (S2) in a number of steps bounded by the number of workers
-     * when no other thread runs (S5). Must not allocate, block or submit. */
+    /* Required. By that worker only. Hands each task out once (S2) in a number of steps bounded by the number of
+     * workers when no other thread runs (S5). Must not allocate, block or submit. */
     enum next_result (*next)(struct worker *worker, struct pilfer_task **out);
 
     /* Required. True if a task that any worker may take was published before the caller's last full fence; may be
@@ -104,7 +104,8 @@ struct scheduler {
     /* Optional. Right after a task returned, by that worker; must not touch the task. */
     void (*done)(struct worker *worker);
 
-    /* Required. Returns every task never handed out, one at a time, then NULL. Single-threaded, after the workers left. */
+    /* Required. Returns every task never handed out, one at a time, then NULL. Single-threaded, after the workers left.
+     */
     struct pilfer_task *(*drain)(struct pool *pool);
 
     /* Optional. Verifies internal structure at rest; NULL or what is broken. */
@@ -119,7 +120,7 @@ struct scheduler {
  * (pool_engage) also sees to it that one waiting worker returns true from wait. */
 struct idle_policy {
     const char *name, *summary;
-    bool spins; /* the spin limit has an effect */
+    bool spins;                                /* the spin limit has an effect */
     size_t pool_state_size, worker_state_size; /* zeroed: pool->idle_state, worker->idle_state */
     int (*init)(struct pool *pool);
     void (*fini)(struct pool *pool);
@@ -147,7 +148,7 @@ struct sizing_policy {
     const char *name, *summary;
     /* Resolves defaults (0) of the two limits, in place. */
     void (*limits)(uint32_t *min_workers, uint32_t *max_workers);
-    size_t pool_state_size; /* zeroed: pool->sizing_state */
+    size_t pool_state_size;         /* zeroed: pool->sizing_state */
     int (*init)(struct pool *pool); /* calls pool_set_goal */
     void (*fini)(struct pool *pool);
     void (*task_done)(struct worker *worker);           /* optional: a completion */
@@ -156,14 +157,15 @@ struct sizing_policy {
 
 /* ---- what the core offers ---- */
 
-/* A worker, or a guest (a foreign thread that was attached). Written by its own thread unless a field says otherwise. */
+/* A worker, or a guest (a foreign thread that was attached). Written by its own thread unless a field says otherwise.
+ */
 struct worker {
     struct pool *pool;
-    uint32_t index;     /* 0 to workers existing - 1; guests: UINT32_MAX */
-    bool is_worker;     /* false for a guest */
-    uint64_t random;    /* state of worker_random */
-    void *queueing;     /* the scheduler's; NULL for guests, but for schedulers that run in the submitter */
-    void *idle_state;   /* the idle policy's; NULL for guests */
+    uint32_t index;   /* 0 to workers existing - 1; guests: UINT32_MAX */
+    bool is_worker;   /* false for a guest */
+    uint64_t random;  /* state of worker_random */
+    void *queueing;   /* the scheduler's; NULL for guests, but for schedulers that run in the submitter */
+    void *idle_state; /* the idle policy's; NULL for guests */
     struct account *account;
     struct trace_ring *trace; /* NULL: no trace */
     /* below: private to the core */
@@ -188,13 +190,14 @@ struct pool {
     uint32_t trace_events;
     const struct pilfer_setting *settings; /* owned copies; names are the parameters' own */
     uint32_t setting_count;
-    /* {engaged:16, existing:16, goal:16, blocked:16}: workers that look for or run tasks or were promised to; threads that
-     * exist; the sizing policy's limit on engaged; tasks that block inside pilfer_wait. Written by any thread with CAS. */
+    /* {engaged:16, existing:16, goal:16, blocked:16}: workers that look for or run tasks or were promised to; threads
+     * that exist; the sizing policy's limit on engaged; tasks that block inside pilfer_wait. Written by any thread with
+     * CAS. */
     _Alignas(CACHE_LINE_SIZE) struct shared_u64 counts;
     struct shared_u32 workers_max;
     struct shared_u32 thread_limit; /* workers that can exist; lowered when a thread cannot be started; counter only */
     _Alignas(CACHE_LINE_SIZE) struct shared_u32 state; /* enum pool_state; written by close; read by all; @F pool.1 */
-    struct shared_u32 existing;  /* workers published; written under the add lock; read by all; @P pool.1 */
+    struct shared_u32 existing; /* workers published; written under the add lock; read by all; @P pool.1 */
     struct shared_ptr *workers; /* [worker_slots], each written once, before existing exposes it; @P pool.1 */
     struct pool_private *private;
 };
@@ -265,8 +268,8 @@ struct bound {
                    void *context);
 };
 
-/* Submits a reader task to the executor below, inside a submit or a reader of this bound: not refused by a close that has
- * begun meanwhile. Placement global. Returns 0, -EAGAIN or -ENOMEM. */
+/* Submits a reader task to the executor below, inside a submit or a reader of this bound: not refused by a close that
+ * has begun meanwhile. Placement global. Returns 0, -EAGAIN or -ENOMEM. */
 int bound_submit_below(struct bound_executor *bound, struct pilfer_task *reader);
 
 struct bound_executor {

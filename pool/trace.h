@@ -2,8 +2,8 @@
  *
  * Event rings: what each thread of a pool did and when, for the Chrome trace viewer. Off unless asked for.
  *
- * How it works. One ring per thread, written by that thread only, the oldest events overwritten; no lock, no allocation.
- * pilfer_write_trace() turns the rings into JSON ("Trace Event Format") when no task runs.
+ * How it works. One ring per thread, written by that thread only, the oldest events overwritten; no lock, no
+ * allocation. pilfer_write_trace() turns the rings into JSON ("Trace Event Format") when no task runs.
  *
  * Cost. Off: one test of a pointer. On: one stamp and one 24-byte store per event.
  */

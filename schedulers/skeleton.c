@@ -7,14 +7,14 @@
  * Bad at     Many workers with short tasks: all meet at the lock.
  * Source     None; the contract is pool/scheduler.h, the walk-through is README.md beside this file.
  *
- * To make your own: copy this file, replace every "skeleton" by your name (underscores in the file and symbols, hyphens in
- * .name), add the file's stem to the list in meson.build, and run `./run check NAME`.
+ * To make your own: copy this file, replace every "skeleton" by your name (underscores in the file and symbols, hyphens
+ * in .name), add the file's stem to the list in meson.build, and run `./run check NAME`.
  */
 #include "queues.h"
 #include "scheduler.h"
 
-/* What the pool keeps for this scheduler: zeroed memory, shared by all threads. Say of each field who writes and reads it.
- * A scheduler with a queue per worker also has a struct for those (worker_state_size, worker->queueing). */
+/* What the pool keeps for this scheduler: zeroed memory, shared by all threads. Say of each field who writes and reads
+ * it. A scheduler with a queue per worker also has a struct for those (worker_state_size, worker->queueing). */
 struct skeleton {
     struct task_fifo tasks; /* any thread, under its own lock */
 };

@@ -2,9 +2,9 @@
  *
  * The sleep protocol that the simple idle policies share: two full fences and a second look.
  *
- * The race. A submitter publishes a task and then looks whether anybody must be woken; a worker that found nothing leaves
- * the engaged ones and then goes to sleep. If both look before the other's write is visible, the task lies in the queue
- * while everybody sleeps: a lost wake-up.
+ * The race. A submitter publishes a task and then looks whether anybody must be woken; a worker that found nothing
+ * leaves the engaged ones and then goes to sleep. If both look before the other's write is visible, the task lies in
+ * the queue while everybody sleeps: a lost wake-up.
  *
  * The protocol.
  *     submitter                                   worker
@@ -14,8 +14,8 @@
  *
  * Proof sketch. The two fences are ordered. If the submitter's is first, the worker's look at step 3 is after the
  * publication and sees the task. If the worker's is first, the submitter reads a counts word from which the worker has
- * gone, so there is room below the goal and it engages somebody; unless the goal is reached by others, and then those are
- * still to take their own step 3, which is after the publication by the same argument.
+ * gone, so there is room below the goal and it engages somebody; unless the goal is reached by others, and then those
+ * are still to take their own step 3, which is after the publication by the same argument.
  *
  * Rejected. Reading the queues once before disengaging: the task may arrive in between. Waking always: one system call
  * per submit. A time-out on the wait: turns a bug into a latency.

@@ -2,11 +2,11 @@
  *
  * Idle policy eager: every submit that wants a wake engages a worker, as far as the goal allows.
  *
- * How it works. No state beyond the counts word: a burst of n submits engages up to n workers. An idle worker spins on the
- * LIFO semaphore, then parks. The plain alternative against which throttled wakes are compared.
+ * How it works. No state beyond the counts word: a burst of n submits engages up to n workers. An idle worker spins on
+ * the LIFO semaphore, then parks. The plain alternative against which throttled wakes are compared.
  *
- * Worst case. With more workers than work, almost every submit is a system call and almost every engaged worker finds the
- * task gone.
+ * Worst case. With more workers than work, almost every submit is a system call and almost every engaged worker finds
+ * the task gone.
  */
 #include "idle/announce.h"
 #include "idle/semaphore.h"

@@ -2,10 +2,11 @@
  *
  * Idle policy lifo-semaphore: one outstanding request, and the unfair semaphore with its spin limit.
  *
- * How it works. A submit sets the request flag; only if it was clear does it engage a worker. A worker clears the flag when
- * its turn begins, before it looks into the queues, and sets it again after it has taken its first task, so that the next
- * worker is on its way while this one is busy. When the goal is reached the flag stays set and nobody is woken: a worker
- * that is about to leave sees it and looks again. This is the policy with which the finding was made, without its sizing.
+ * How it works. A submit sets the request flag; only if it was clear does it engage a worker. A worker clears the flag
+ * when its turn begins, before it looks into the queues, and sets it again after it has taken its first task, so that
+ * the next worker is on its way while this one is busy. When the goal is reached the flag stays set and nobody is
+ * woken: a worker that is about to leave sees it and looks again. This is the policy with which the finding was made,
+ * without its sizing.
  *
  * Worst case. An isolated task releases two workers, one of which finds nothing, spins and parks; with the default spin
  * limit that worker calls sched_yield 65 times. That waste is what this project measures.
@@ -36,9 +37,9 @@ static void ensure_requested(struct pool *pool, struct worker *self)
 {
     struct lifo *lifo = pool->idle_state;
     uint32_t expected = 0;
-    /* relaxed: ordered by fence @F lifo.1; re-checked by CAS. seq_cst on the CAS: @F lifo.2, before the counts are read. */
-    if (shared_u32_load_relaxed(&lifo->requested) != 0 ||
-        !shared_u32_cas_seq_cst(&lifo->requested, &expected, 1)) {
+    /* relaxed: ordered by fence @F lifo.1; re-checked by CAS. seq_cst on the CAS: @F lifo.2, before the counts are
+     * read. */
+    if (shared_u32_load_relaxed(&lifo->requested) != 0 || !shared_u32_cas_seq_cst(&lifo->requested, &expected, 1)) {
         pool_count(pool, self, COUNTER_requests_merged, 1);
         return;
     }
@@ -49,8 +50,8 @@ static void ensure_requested(struct pool *pool, struct worker *self)
 static void lifo_submitted(struct pool *pool, struct worker *self, uint32_t wakes)
 {
     (void)wakes; /* one request asks for one worker, which asks for the next */
-    /* @F lifo.1: the task is published, then the flag is read. Without it the submitter could see a flag that a worker is
-     * just clearing, and that worker's look into the queues miss the task. */
+    /* @F lifo.1: the task is published, then the flag is read. Without it the submitter could see a flag that a worker
+     * is just clearing, and that worker's look into the queues miss the task. */
     ordered_fence_seq_cst();
     ensure_requested(pool, self);
 }
@@ -74,8 +75,8 @@ static bool lifo_found_nothing(struct worker *worker, bool missed)
     if (missed || shared_u32_load_relaxed(&lifo->requested) != 0) /* a hint; the look below decides */
         return true;
     pool_disengage(worker);
-    /* @F lifo.2: the counts were left (a full read-modify-write), then the flag is read. Without it a submitter that found
-     * the goal reached and this worker that found the flag clear could both do nothing. */
+    /* @F lifo.2: the counts were left (a full read-modify-write), then the flag is read. Without it a submitter that
+     * found the goal reached and this worker that found the flag clear could both do nothing. */
     ordered_fence_seq_cst();
     return shared_u32_load_seq_cst(&lifo->requested) != 0 && pool_engage_self(worker);
 }
@@ -94,7 +95,8 @@ static void lifo_stop(struct pool *pool)
 
 const struct idle_policy idle_lifo_semaphore = {
     .name = "lifo-semaphore",
-    .summary = "one outstanding request, asked again after the first task; spins to the limit, then parks, last in first out",
+    .summary =
+        "one outstanding request, asked again after the first task; spins to the limit, then parks, last in first out",
     .spins = true,
     .pool_state_size = sizeof(struct lifo),
     .worker_state_size = sizeof(struct semaphore_waiter),

@@ -3,10 +3,11 @@
  * The LIFO semaphore on which idle workers wait: spinners first, then the most recently parked.
  *
  * How it works. One word {signals, waiters, spinners, promised}. A release adds a signal and, in the same CAS, decides
- * how many parked workers must be woken for it: none while there are spinners enough to take the signals. A worker first
- * takes a signal if there is one, else registers as a spinner and runs through its steps, else registers as a waiter and
- * parks. Parked workers lie on a stack under a lock, so that the one whose caches are warmest comes back first; a wake
- * that finds the stack still empty (the waiter has registered but not yet lain down) leaves a permit instead.
+ * how many parked workers must be woken for it: none while there are spinners enough to take the signals. A worker
+ * first takes a signal if there is one, else registers as a spinner and runs through its steps, else registers as a
+ * waiter and parks. Parked workers lie on a stack under a lock, so that the one whose caches are warmest comes back
+ * first; a wake that finds the stack still empty (the waiter has registered but not yet lain down) leaves a permit
+ * instead.
  *
  * A woken worker may find its signal gone to a spinner: it parks again (counted by the caller as a park more).
  *
@@ -41,7 +42,8 @@ struct semaphore {
 void semaphore_release(struct semaphore *semaphore, struct pool *pool, struct worker *self);
 
 /* Waits for a signal, with steps back-off steps before parking. True: took one; false: stopped. */
-bool semaphore_wait(struct semaphore *semaphore, struct worker *worker, struct semaphore_waiter *waiter, uint32_t steps);
+bool semaphore_wait(struct semaphore *semaphore, struct worker *worker, struct semaphore_waiter *waiter,
+                    uint32_t steps);
 
 /* Lets every wait return false, now and from now on. Any thread, once. */
 void semaphore_stop(struct semaphore *semaphore, struct pool *pool);

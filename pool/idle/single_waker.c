@@ -2,10 +2,11 @@
  *
  * Idle policy single-waker: at most one worker searches; a submit wakes nobody while one does.
  *
- * How it works. The word searching is 1 while a worker is on its way to a task or spins for one. A submit that finds it 0
- * sets it and engages a worker, which thereby is the searcher. When the searcher gets a task it clears the word and, if
- * there is more work, hands the search on (the rule of the Go runtime: the last searcher wakes one more). A worker that
- * ran out of tasks becomes the searcher if there is none, and spins up to the limit looking at pending(); else it leaves.
+ * How it works. The word searching is 1 while a worker is on its way to a task or spins for one. A submit that finds it
+ * 0 sets it and engages a worker, which thereby is the searcher. When the searcher gets a task it clears the word and,
+ * if there is more work, hands the search on (the rule of the Go runtime: the last searcher wakes one more). A worker
+ * that ran out of tasks becomes the searcher if there is none, and spins up to the limit looking at pending(); else it
+ * leaves.
  *
  * Worst case. A burst of n long tasks wakes workers one after another, each by the one before.
  *
@@ -20,7 +21,8 @@
 
 struct single {
     struct semaphore semaphore;
-    _Alignas(CACHE_LINE_SIZE) struct shared_u32 searching; /* 0 or 1; written by any thread with CAS, cleared by its owner */
+    _Alignas(
+        CACHE_LINE_SIZE) struct shared_u32 searching; /* 0 or 1; written by any thread with CAS, cleared by its owner */
 };
 
 struct single_worker {

@@ -2,7 +2,8 @@
  *
  * The real back end of ordered.h: C11 atomics. Included by ordered.h only.
  *
- * Worst case. Under the thread sanitizer every fence is a read-modify-write of one process-wide word: correct, and slow.
+ * Worst case. Under the thread sanitizer every fence is a read-modify-write of one process-wide word: correct, and
+ * slow.
  */
 #ifndef PILFER_POOL_ORDERED_REAL_H
 #define PILFER_POOL_ORDERED_REAL_H
@@ -20,21 +21,21 @@ ORDERED_TYPES(ORDERED_DEFINE_TYPE)
     {                                                                          \
         return atomic_load_explicit(&shared->cell, memory_order_##ORDER);      \
     }
-#define ORDERED_DEFINE_STORE(T, C, ORDER)                                          \
+#define ORDERED_DEFINE_STORE(T, C, ORDER)                                             \
     static inline void shared_##T##_store_##ORDER(struct shared_##T *shared, C value) \
-    {                                                                              \
-        atomic_store_explicit(&shared->cell, value, memory_order_##ORDER);         \
+    {                                                                                 \
+        atomic_store_explicit(&shared->cell, value, memory_order_##ORDER);            \
     }
 #define ORDERED_DEFINE_EXCHANGE(T, C, ORDER)                                          \
     static inline C shared_##T##_exchange_##ORDER(struct shared_##T *shared, C value) \
     {                                                                                 \
         return atomic_exchange_explicit(&shared->cell, value, memory_order_##ORDER);  \
     }
-#define ORDERED_DEFINE_CAS(T, C, ORDER, FAILURE)                                                              \
-    static inline bool shared_##T##_cas_##ORDER(struct shared_##T *shared, C *expected, C desired)            \
-    {                                                                                                         \
+#define ORDERED_DEFINE_CAS(T, C, ORDER, FAILURE)                                                               \
+    static inline bool shared_##T##_cas_##ORDER(struct shared_##T *shared, C *expected, C desired)             \
+    {                                                                                                          \
         return atomic_compare_exchange_strong_explicit(&shared->cell, expected, desired, memory_order_##ORDER, \
-                                                       memory_order_##FAILURE);                               \
+                                                       memory_order_##FAILURE);                                \
     }
 #define ORDERED_DEFINE_ADD(T, C, ORDER)                                               \
     static inline C shared_##T##_add_##ORDER(struct shared_##T *shared, C value)      \
@@ -42,10 +43,10 @@ ORDERED_TYPES(ORDERED_DEFINE_TYPE)
         return atomic_fetch_add_explicit(&shared->cell, value, memory_order_##ORDER); \
     }
 
-#define ORDERED_DEFINE_OPERATIONS(T, C)                  \
-    ORDERED_LOADS(ORDERED_DEFINE_LOAD, T, C)             \
-    ORDERED_STORES(ORDERED_DEFINE_STORE, T, C)           \
-    ORDERED_EXCHANGES(ORDERED_DEFINE_EXCHANGE, T, C)     \
+#define ORDERED_DEFINE_OPERATIONS(T, C)              \
+    ORDERED_LOADS(ORDERED_DEFINE_LOAD, T, C)         \
+    ORDERED_STORES(ORDERED_DEFINE_STORE, T, C)       \
+    ORDERED_EXCHANGES(ORDERED_DEFINE_EXCHANGE, T, C) \
     ORDERED_CASES(ORDERED_DEFINE_CAS, T, C)
 ORDERED_TYPES(ORDERED_DEFINE_OPERATIONS)
 

@@ -2,15 +2,15 @@
  *
  * The real back end of platform.h: pthreads, futex, the invariant TSC, /proc.
  *
- * How it works. A park is FUTEX_WAIT_BITSET with an absolute monotonic deadline, a wake FUTEX_WAKE. The stamp is the TSC
- * where the CPU calls it invariant, else the monotonic clock; its rate is measured over 10 ms at start and again, over
- * the time since then, when a longer interval is to be converted. The pause unit is measured like the published runtime
- * does it, as the best of several short runs.
+ * How it works. A park is FUTEX_WAIT_BITSET with an absolute monotonic deadline, a wake FUTEX_WAKE. The stamp is the
+ * TSC where the CPU calls it invariant, else the monotonic clock; its rate is measured over 10 ms at start and again,
+ * over the time since then, when a longer interval is to be converted. The pause unit is measured like the published
+ * runtime does it, as the best of several short runs.
  *
  * The file-scope variables here describe the machine; they are written once by platform_init() before any thread.
  *
- * Sources. futex(2), membarrier(2), proc(5) (schedstat, status), sched_setaffinity(2), cgroups(7); Drepper, "Futexes are
- * tricky", 2011.
+ * Sources. futex(2), membarrier(2), proc(5) (schedstat, status), sched_setaffinity(2), cgroups(7); Drepper, "Futexes
+ * are tricky", 2011.
  */
 #include "platform.h"
 
@@ -353,8 +353,8 @@ int platform_park(struct shared_u32 *word, uint32_t expected, uint64_t deadline_
 
 uint32_t platform_wake(struct shared_u32 *word, uint32_t count)
 {
-    long woken = syscall(SYS_futex, &word->cell, FUTEX_WAKE_PRIVATE, count > INT32_MAX ? INT32_MAX : (int)count, NULL,
-                         NULL, 0);
+    long woken =
+        syscall(SYS_futex, &word->cell, FUTEX_WAKE_PRIVATE, count > INT32_MAX ? INT32_MAX : (int)count, NULL, NULL, 0);
     return woken > 0 ? (uint32_t)woken : 0;
 }
 

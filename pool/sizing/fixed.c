@@ -2,8 +2,8 @@
  *
  * Sizing policy fixed: the goal is max-workers, always.
  *
- * How it works. One worker is started at once (min-workers), the others when they are first wanted, so a pool that never
- * has work for them never has them. Defaults: max-workers = usable CPUs, min-workers = 1.
+ * How it works. One worker is started at once (min-workers), the others when they are first wanted, so a pool that
+ * never has work for them never has them. Defaults: max-workers = usable CPUs, min-workers = 1.
  */
 #include "scheduler.h"
 

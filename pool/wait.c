@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Waiting for a latch: from outside, and from inside a task.
+ *
+ * How it works. Inside a task the worker first helps: it runs other tasks, nested. With none to run it counts as
+ * blocked instead of engaged, looks once more, engages a substitute if there is work, and parks on the latch's word.
+ *
+ * Worst case. Each blocked task holds a thread; PILFER_SUBSTITUTES_MAX of them is the limit.
+ *
+ * Labels
+ *   @P pool.latch  the last arrival -> the waiter: everything done before the arrivals
+ *   @F pool.2      leave the engaged ones, then look for tasks; pairs with @F announce.1 and the like of the submitter
+ *
+ * Sources. Helping: Wagner & Calder 1993 (leapfrogging), without its restriction; the substitute: Java's
+ * ForkJoinPool.managedBlock.
+ */
+#include <errno.h>
+
+#include "pool.h"
+
+void pilfer_latch_init(struct pilfer_latch *latch, uint32_t count)
+{
+    shared_u32_store_relaxed(&latch->remaining, count); /* before anybody else knows the latch */
+}
+
+void pilfer_latch_arrive(struct pilfer_latch *latch)
+{
+    /* @P pool.latch: publishes what was done before this arrival, and passes on what earlier arrivals published. */
+    if (shared_u32_add_acq_rel(&latch->remaining, (uint32_t)-1) == 1)
+        platform_wake(&latch->remaining, UINT32_MAX);
+}
+
+/* Parks until the latch is at zero. */
+static void latch_park(struct pilfer_latch *latch)
+{
+    uint32_t remaining;
+    /* @P pool.latch: relies on everything done before the arrivals. */
+    while ((remaining = shared_u32_load_acquire(&latch->remaining)) != 0)
+        platform_park(&latch->remaining, remaining, PLATFORM_FOREVER);
+}
+
+/* The worker counts as blocked instead of engaged, and somebody takes its place if there is work. */
+static bool begin_block(struct worker *worker)
+{
+    struct pool *pool = worker->pool;
+    uint32_t moved = pool->scheduler->surrender_local != NULL ? pool->scheduler->surrender_local(worker) : 0;
+    uint64_t word = shared_u64_load_relaxed(&pool->counts); /* re-checked by CAS */
+    struct pool_counts counts;
+    do {
+        counts = counts_unpack(word);
+        if (counts.blocked >= PILFER_SUBSTITUTES_MAX)
+            return false;
+        counts.engaged--;
+        counts.blocked++;
+    } while (
+        !shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts))); /* full order: before the look below */
+    if (pool->sizing->blocked != NULL)
+        pool->sizing->blocked(pool, 1);
+    ordered_fence_seq_cst(); /* @F pool.2: leave engaged, then look for tasks; pairs with the idle policy's submit fence
+                              */
+    if ((moved > 0 || pool->scheduler->pending(pool)) && pool_engage(pool, worker)) {
+        worker_count(worker, COUNTER_substitutes, 1);
+        pool->idle->release(pool, worker);
+    }
+    return true;
+}
+
+static void end_block(struct worker *worker)
+{
+    pool_counts_change(worker->pool, 1, 0, -1);
+    if (worker->pool->sizing->blocked != NULL)
+        worker->pool->sizing->blocked(worker->pool, -1);
+}
+
+static bool help(struct worker *worker)
+{
+    struct pilfer_task *task;
+    if (worker->help_depth >= PILFER_HELP_DEPTH_MAX)
+        return false;
+    enum next_result result;
+    do
+        result = worker->pool->scheduler->next(worker, &task);
+    while (result == NEXT_MISSED);
+    if (result == NEXT_EMPTY)
+        return false;
+    worker->help_depth++;
+    worker_count(worker, COUNTER_helps, 1);
+    worker_run(worker, task);
+    worker->help_depth--;
+    return true;
+}
+
+int pool_wait(struct pool *pool, struct pilfer_latch *latch)
+{
+    struct worker *worker = pool_self(pool);
+    bool inside = worker != NULL && (worker->is_worker || worker->runs_inline);
+    if (!inside) {
+        latch_park(latch);
+        return 0;
+    }
+    enum activity before = worker->account->current;
+    account_switch(worker->account, ACTIVITY_search);
+    int status = 0;
+    /* @P pool.latch: relies on everything done before the arrivals. */
+    while (status == 0 && shared_u32_load_acquire(&latch->remaining) != 0) {
+        if (help(worker))
+            continue;
+        if (worker->is_worker && !begin_block(worker)) {
+            status = -EDEADLK;
+            break;
+        }
+        account_switch(worker->account, ACTIVITY_park);
+        worker_count(worker, COUNTER_parks, 1);
+        latch_park(latch);
+        account_switch(worker->account, ACTIVITY_search);
+        if (worker->is_worker)
+            end_block(worker);
+    }
+    account_switch(worker->account, before);
+    return status;
+}
