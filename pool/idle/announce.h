@@ -30,8 +30,8 @@
 /* Submitter's step 2; call before pool_engage. */
 static inline void announce_published(void)
 {
-    /* @F announce.1: publish the task, then read the counts. Without it: task unseen by the worker's last look, worker
-     * still counted in the submitter's. */
+    /* Partner of @F pool.2 as well (a worker that blocks). @F announce.1: publish the task, then read the counts.
+     * Without it: task unseen by the worker's last look, worker still counted in the submitter's. */
     ordered_fence_seq_cst();
 }
 

@@ -50,8 +50,9 @@ static void ensure_requested(struct pool *pool, struct worker *self)
 static void lifo_submitted(struct pool *pool, struct worker *self, uint32_t wakes)
 {
     (void)wakes; /* one request asks for one worker, which asks for the next */
-    /* @F lifo.1: the task is published, then the flag is read. Without it the submitter could see a flag that a worker
-     * is just clearing, and that worker's look into the queues miss the task. */
+    /* Partner of @F pool.2 as well (a worker that blocks). @F lifo.1: the task is published, then the flag is read.
+     * Without it the submitter could see a flag that a worker is just clearing, and that worker's look into the queues
+     * miss the task. */
     ordered_fence_seq_cst();
     ensure_requested(pool, self);
 }

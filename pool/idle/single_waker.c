@@ -61,8 +61,8 @@ static void wake_searcher(struct pool *pool, struct worker *self)
 static void single_submitted(struct pool *pool, struct worker *self, uint32_t wakes)
 {
     (void)wakes; /* one searcher at a time; it asks for the next */
-    /* @F single.1: the task is published, then the word is read. Without it the submitter could rely on a searcher that
-     * has just given up, and whose last look missed the task. */
+    /* Partner of @F pool.2 as well (a worker that blocks). @F single.1: the task is published, then the word is read.
+     * Without it the submitter could rely on a searcher that has just given up, and whose last look missed the task. */
     ordered_fence_seq_cst();
     wake_searcher(pool, self);
 }
