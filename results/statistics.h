@@ -2,10 +2,10 @@
  *
  * Statistics of repeats: medians, bootstrap intervals, ratios, and the grouping of repeats into cells.
  *
- * How it works. Percentile bootstrap of the median with a fixed seed, so that a report is the same every time. Fewer than
- * six values: the range instead of an interval. A ratio of two cells is the ratio of their medians; its interval comes
- * from resampling both sides; where both cells were measured in the same blocks (interleaved repeats), from resampling
- * the blocks, so that drift common to a block cancels.
+ * How it works. Percentile bootstrap of the median with a fixed seed, so that a report is the same every time. Fewer
+ * than six values: the range instead of an interval. A ratio of two cells is the ratio of their medians; its interval
+ * comes from resampling both sides; where both cells were measured in the same blocks (interleaved repeats), from
+ * resampling the blocks, so that drift common to a block cancels.
  *
  * Sources. Efron 1979; Kalibera & Jones 2013 ("Rigorous benchmarking in reasonable time").
  */
@@ -25,20 +25,22 @@ struct interval {
 double statistics_median(const double *values, size_t count); /* NaN if count is 0; values are not changed */
 struct interval statistics_interval(const double *values, size_t count);
 
-/* Ratio of two medians. paired: values[i] of both come from the same block and count is equal. */
+/* Ratio of two medians; all NaN if the lower one is not above 0 or a side has no values. paired: values[i] of both come
+ * from the same block and count is equal. */
 struct interval statistics_ratio(const double *above, size_t above_count, const double *below, size_t below_count,
                                  bool paired);
 
 /* One cell: the repeats of one configuration. */
 struct cell {
-    const char *cell_id;          /* of the first row */
-    const struct result *first;   /* for its parameters */
-    const struct result **rows;   /* all repeats, by repeat number */
+    const char *cell_id;        /* of the first row */
+    const struct result *first; /* for its parameters */
+    const struct result **rows; /* all repeats, by repeat number */
     uint32_t count;
 };
 struct cell_set {
-    struct cell *cells; /* in order of first appearance in the plan (smallest row) */
+    struct cell *cells; /* in order of first appearance in the set */
     size_t count;
+    const struct result **rows; /* what the cells' rows point into */
 };
 
 /* Groups by cell_id; points into set, which must stay. Free with cell_set_fini. */
@@ -48,7 +50,16 @@ void cell_set_fini(struct cell_set *cells);
 /* Interval of a number over a cell's valid repeats. disturbed_too: do not leave out disturbed ones. */
 struct interval cell_interval(const struct cell *cell, const char *name, bool disturbed_too);
 
-/* Ratio of a number between two cells, paired by repeat number where both have it. */
+/* The same of a number divided by the completed requests of its repeat (a counter per request). */
+struct interval cell_interval_per_request(const struct cell *cell, const char *name, bool disturbed_too);
+
+/* Ratio of a number between two cells over their valid, undisturbed repeats. Two cells of one sweep are paired by
+ * repeat number, since each repeat is a block in which every cell is measured once; repeats that only one of them has
+ * are left out then. If fewer than STATISTICS_INTERVAL_MINIMUM pairs (or no pair at all, if neither has that many)
+ * would be left, and for cells of two sweeps, the sides are resampled apart. */
 struct interval cell_ratio(const struct cell *above, const struct cell *below, const char *name);
+
+/* Spearman's rank correlation of two lists, ties at their mean rank; NaN for fewer than 3 pairs or a constant list. */
+double statistics_rank_correlation(const double *first, const double *second, size_t count);
 
 #endif
