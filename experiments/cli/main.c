@@ -137,7 +137,7 @@ static int introduce(void)
            "  pilfer sweep schedulers --quick           all schedulers side by side\n"
            "  pilfer help                               every verb\n"
            "Results are kept in %s.\n",
-           escaped(store_path(NULL)));
+           escaped(option_store_path(NULL)));
     return EXIT_DONE;
 }
 

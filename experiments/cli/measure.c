@@ -118,7 +118,7 @@ int measure(const struct invocation *invocation, const struct specification *spe
         char again[4096];
         measure_again(invocation, again, sizeof again);
         struct sweep_options options = {
-            .store_path = store_path(invocation),
+            .store_path = option_store_path(invocation),
             .resume = invocation->options[OPTION_resume] != NULL,
             .extra = extra,
             .hold = invocation->options[OPTION_hold] != NULL,

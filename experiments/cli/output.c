@@ -42,7 +42,7 @@ int output_finish(int status)
         error = EBADF;
     if (error == 0)
         return status;
-    complain("cannot write the results to standard output: %s; what was stored is kept, print it with another verb",
+    complain("cannot write to standard output: %s; what is in the store is not affected",
              output_was_closed ? "it is closed" : strerror(error));
     return status == EXIT_DONE || status == EXIT_INVALID ? EXIT_SURROUNDINGS : status;
 }

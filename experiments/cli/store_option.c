@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *store_path(const struct invocation *invocation)
+const char *option_store_path(const struct invocation *invocation)
 {
     if (invocation != NULL && invocation->options[OPTION_store] != NULL)
         return invocation->options[OPTION_store];
@@ -20,7 +20,7 @@ const char *store_path(const struct invocation *invocation)
 int store_open_reading(const struct invocation *invocation, struct store **out)
 {
     char message[STORE_MESSAGE_SIZE];
-    const char *path = store_path(invocation);
+    const char *path = option_store_path(invocation);
     switch (store_open(path, STORE_READ, out, message)) {
     case STORE_OK:
         return EXIT_DONE;
@@ -45,10 +45,10 @@ static int complain_selector(const struct invocation *invocation, struct store *
     }
     if (count == 0)
         complain("%s: no sweep in %s yet; measure something first: `pilfer sweep quick`", invocation->verb->name,
-                 escaped(store_path(invocation)));
+                 escaped(option_store_path(invocation)));
     else
         complain("%s: no sweep '%s' in %s; the newest is %lld (%s)", invocation->verb->name, escaped(selector),
-                 escaped(store_path(invocation)), (long long)sweeps[0].id, escaped(sweeps[0].name));
+                 escaped(option_store_path(invocation)), (long long)sweeps[0].id, escaped(sweeps[0].name));
     int status = count == 0 ? EXIT_STORE : EXIT_USAGE;
     for (size_t i = 0; i < count; i++)
         store_sweep_fini(&sweeps[i]);

@@ -13,7 +13,7 @@
 
 /* --store, else the environment's PILFER_STORE, else STORE_PATH_DEFAULT below the current folder. invocation may be
  * NULL. Never NULL; memory of the command line or the environment. */
-const char *store_path(const struct invocation *invocation);
+const char *option_store_path(const struct invocation *invocation);
 
 /* Opens the store for reading; EXIT_DONE, or EXIT_STORE after a complaint. */
 int store_open_reading(const struct invocation *invocation, struct store **out);

@@ -213,7 +213,7 @@ static void nearest_folder(const char *path, char *out, size_t size)
 
 static int print_store(const struct invocation *invocation)
 {
-    const char *path = store_path(invocation);
+    const char *path = option_store_path(invocation);
     char folder[PATH_MAX], message[STORE_MESSAGE_SIZE];
     nearest_folder(path, folder, sizeof folder);
     bool writable = access(folder, W_OK | X_OK) == 0 && (access(path, F_OK) != 0 || access(path, W_OK) == 0);

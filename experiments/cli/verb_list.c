@@ -17,10 +17,10 @@ static void print_item(const char *indent, const char *name, const char *summary
 
 static void print_entries(enum pilfer_kind kind, const char *indent)
 {
-    const struct pilfer_entry *entry;
-    for (uint32_t i = 0; (entry = pilfer_entry(kind, i)) != NULL; i++) {
-        if (!entry->hidden)
-            print_item(indent, entry->name, entry->summary);
+    struct pilfer_entry entry;
+    for (uint32_t i = 0; pilfer_entry(kind, i, &entry); i++) {
+        if (!entry.hidden)
+            print_item(indent, entry.name, entry.summary);
     }
 }
 
@@ -96,9 +96,9 @@ void words_executors(struct words *words)
 {
     const enum pilfer_kind kinds[] = {PILFER_KIND_SCHEDULER, PILFER_KIND_BOUND};
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        const struct pilfer_entry *entry;
-        for (uint32_t i = 0; (entry = pilfer_entry(kinds[k], i)) != NULL; i++)
-            words_add(words, entry->name);
+        struct pilfer_entry entry;
+        for (uint32_t i = 0; pilfer_entry(kinds[k], i, &entry); i++)
+            words_add(words, entry.name);
     }
 }
 

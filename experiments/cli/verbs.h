@@ -28,7 +28,9 @@ int verb_doctor(const struct invocation *invocation);
 int verb_help(const struct invocation *invocation);
 int verb_list(const struct invocation *invocation);
 int verb_run(const struct invocation *invocation);
+int verb_reproduce(const struct invocation *invocation);
 int verb_sweep(const struct invocation *invocation);
+int verb_top(const struct invocation *invocation);
 
 /* ---- word sources: what the argument of a verb may be, for completion and hints ---- */
 

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables and ratios of the reproduction; see reproduction.h.
+ */
+#include "reproduction.h"
+
+#include "decimal.h"
+#include "published.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CPU_PERCENT "router_cpu_percent"
+#define CPU_US      "router_cpu_us_per_request"
+#define WIDTH       100
+
+/* ---- cells ---- */
+
+static bool text_is(const struct cell *cell, const char *name, const char *expected)
+{
+    const char *text = result_get_text(cell->first, name);
+    return text != NULL && strcmp(text, expected) == 0;
+}
+
+const struct cell *reproduction_find(const struct cell_set *cells, const char *mode, double rate_rps,
+                                     const char *max_workers, const char *spin_limit)
+{
+    for (size_t i = 0; i < cells->count; i++) {
+        const struct cell *cell = &cells->cells[i];
+        double rate;
+        if (!text_is(cell, "mode", mode) || !text_is(cell, "max_workers", max_workers) ||
+            !text_is(cell, "spin_limit", spin_limit))
+            continue;
+        if (strcmp(mode, "paced") != 0 || (result_get_number(cell->first, "rate_rps", &rate) && rate == rate_rps))
+            return cell;
+    }
+    return NULL;
+}
+
+static bool is_valid(const struct result *row)
+{
+    double valid, disturbed;
+    return result_get_number(row, "valid", &valid) && valid != 0 &&
+           !(result_get_number(row, "disturbed", &disturbed) && disturbed != 0);
+}
+
+double reproduction_per_request(const struct cell *cell, const char *name)
+{
+    double *values = calloc(cell->count + 1, sizeof *values);
+    size_t count = 0;
+    for (uint32_t i = 0; values != NULL && i < cell->count; i++) {
+        double number, requests;
+        if (is_valid(cell->rows[i]) && result_get_number(cell->rows[i], name, &number) &&
+            result_get_number(cell->rows[i], "requests", &requests) && requests > 0)
+            values[count++] = number / requests;
+    }
+    double median = count > 0 ? statistics_median(values, count) : NAN;
+    free(values);
+    return median;
+}
+
+/* Ratio of the medians of every second repeat; NaN below STATISTICS_INTERVAL_MINIMUM. */
+static double half_ratio(const struct cell *cell, const char *name)
+{
+    double *values[2] = {calloc(cell->count + 1, sizeof(double)), calloc(cell->count + 1, sizeof(double))};
+    size_t counts[2] = {0, 0};
+    for (uint32_t i = 0; values[0] != NULL && values[1] != NULL && i < cell->count; i++) {
+        double number;
+        if (is_valid(cell->rows[i]) && result_get_number(cell->rows[i], name, &number))
+            values[i % 2][counts[i % 2]++] = number;
+    }
+    double ratio = NAN;
+    if (counts[0] + counts[1] >= STATISTICS_INTERVAL_MINIMUM && counts[0] > 0 && counts[1] > 0)
+        ratio = statistics_median(values[0], counts[0]) / statistics_median(values[1], counts[1]);
+    free(values[0]);
+    free(values[1]);
+    return ratio;
+}
+
+double reproduction_spread(const struct cell *const *cells, size_t count, const char *name)
+{
+    double largest = 1;
+    for (size_t i = 0; i < count; i++) {
+        if (cells[i] == NULL)
+            continue;
+        double ratio = half_ratio(cells[i], name);
+        if (isnan(ratio))
+            return NAN;
+        largest = fmax(largest, fmax(ratio, 1 / ratio));
+    }
+    return largest - 1;
+}
+
+/* ---- words ---- */
+
+void reproduction_interval(const struct interval *interval, int digits, char *out, size_t size)
+{
+    char median[DECIMAL_SIZE], low[DECIMAL_SIZE], high[DECIMAL_SIZE];
+    if (interval->count == 0) {
+        snprintf(out, size, "-");
+        return;
+    }
+    snprintf(out, size, interval->is_range ? "%s (%s to %s)" : "%s [%s, %s]",
+             decimal_print_fixed(interval->median, digits, median), decimal_print_fixed(interval->low, digits, low),
+             decimal_print_fixed(interval->high, digits, high));
+}
+
+void reproduction_say(FILE *out, const char *format, ...)
+{
+    char text[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    size_t column = 0;
+    for (const char *word = text; *word != '\0';) {
+        size_t length = strcspn(word, " ");
+        if (column > 0 && column + 1 + length > WIDTH) {
+            fputc('\n', out);
+            column = 0;
+        }
+        column += (size_t)fprintf(out, "%s%.*s", column > 0 ? " " : "", (int)length, word);
+        word += length;
+        word += strspn(word, " ");
+    }
+    fputc('\n', out);
+}
+
+/* ---- tables ---- */
+
+/* Numbers ascending, words ("default") behind them. */
+static double rank(const struct cell *cell, const char *name)
+{
+    const char *text = result_get_text(cell->first, name);
+    double number;
+    return text != NULL && decimal_parse(text, &number) ? number : INFINITY;
+}
+
+static int compare_cells(const void *left, const void *right)
+{
+    const struct cell *a = *(const struct cell *const *)left, *b = *(const struct cell *const *)right;
+    double workers_a = rank(a, "max_workers"), workers_b = rank(b, "max_workers");
+    if (workers_a != workers_b)
+        return workers_a < workers_b ? -1 : 1;
+    double spin_a = rank(a, "spin_limit"), spin_b = rank(b, "spin_limit");
+    return spin_a == spin_b ? 0 : spin_a < spin_b ? -1 : 1;
+}
+
+/* The cells of a part in the order of the table; the caller frees. */
+static const struct cell **part(const struct cell_set *cells, const char *mode, double rate_rps, size_t *count)
+{
+    const struct cell **found = calloc(cells->count + 1, sizeof *found);
+    *count = 0;
+    for (size_t i = 0; found != NULL && i < cells->count; i++) {
+        const struct cell *cell = &cells->cells[i];
+        double rate;
+        if (text_is(cell, "mode", mode) &&
+            (strcmp(mode, "paced") != 0 || (result_get_number(cell->first, "rate_rps", &rate) && rate == rate_rps)))
+            found[(*count)++] = cell;
+    }
+    if (*count > 0)
+        qsort(found, *count, sizeof *found, compare_cells);
+    return found;
+}
+
+/* The word, and in brackets what it meant here. */
+static void setting_text(const struct cell *cell, const char *name, char *out, size_t size)
+{
+    const char *text = result_get_text(cell->first, name);
+    char resolved_name[64];
+    double resolved;
+    snprintf(resolved_name, sizeof resolved_name, "%s_resolved", name);
+    if (text == NULL)
+        snprintf(out, size, "-");
+    else if (strcmp(text, "default") == 0 && result_get_number(cell->first, resolved_name, &resolved))
+        snprintf(out, size, "default (%.0f)", resolved);
+    else
+        snprintf(out, size, "%s", text);
+}
+
+static void published_text(const struct published_figure *figure, char *rps, char *cpu, size_t size)
+{
+    snprintf(rps, size, "%s", "");
+    snprintf(cpu, size, "%s", "");
+    if (figure == NULL)
+        return;
+    if (!isnan(figure->rps))
+        snprintf(rps, size, "%.0f", figure->rps);
+    const char *mark = strcmp(figure->max_io, "default") == 0 ? "" : "*";
+    if (figure->router_cpu_percent_low == figure->router_cpu_percent_high)
+        snprintf(cpu, size, "%.0f%s", figure->router_cpu_percent_low, mark);
+    else
+        snprintf(cpu, size, "%.0f to %.0f%s", figure->router_cpu_percent_low, figure->router_cpu_percent_high, mark);
+}
+
+#define CLOSED_ROW "%-12s %-13s %-22s %-22s %-22s | %-9s %s\n"
+
+/* Published rows that no measured cell carries the words of: `default` where it collapsed into a number. */
+static void print_unmatched(const struct published_figures *published, const struct cell_set *cells, FILE *out)
+{
+    for (size_t i = 0; i < published->count; i++) {
+        const struct published_figure *figure = &published->rows[i];
+        if (reproduction_find(cells, "closed", 0, figure->max_workers, figure->spin_limit) != NULL ||
+            published_find(published, figure->max_workers, figure->spin_limit) != figure)
+            continue;
+        char rps[32], cpu[32];
+        published_text(figure, rps, cpu, sizeof rps);
+        fprintf(out, CLOSED_ROW, figure->max_workers, figure->spin_limit, "", "", "", rps, cpu);
+    }
+}
+
+static void print_closed(const struct published_figures *published, const struct cell_set *cells, FILE *out)
+{
+    size_t count;
+    const struct cell **sorted = part(cells, "closed", 0, &count);
+    if (count > 0) {
+        fprintf(out, "Closed loop: the same work at every setting, and the router's CPU\n\n");
+        fprintf(out, CLOSED_ROW, "", "", "measured here", "", "", "published", "");
+        fprintf(out, CLOSED_ROW, "max-workers", "spin-limit", "requests/s", "router CPU %", "CPU us/request",
+                "requests/s", "router CPU %");
+    }
+    for (size_t i = 0; i < count; i++) {
+        char workers[32], spin[32], rps[96], cpu[96], us[96], published_rps[32], published_cpu[32];
+        struct interval interval = cell_interval(sorted[i], "rps", false);
+        setting_text(sorted[i], "max_workers", workers, sizeof workers);
+        setting_text(sorted[i], "spin_limit", spin, sizeof spin);
+        reproduction_interval(&interval, 0, rps, sizeof rps);
+        interval = cell_interval(sorted[i], CPU_PERCENT, false);
+        reproduction_interval(&interval, 1, cpu, sizeof cpu);
+        interval = cell_interval(sorted[i], CPU_US, false);
+        reproduction_interval(&interval, 0, us, sizeof us);
+        published_text(published_find(published, result_get_text(sorted[i]->first, "max_workers"),
+                                      result_get_text(sorted[i]->first, "spin_limit")),
+                       published_rps, published_cpu, sizeof published_rps);
+        fprintf(out, CLOSED_ROW, workers, spin, rps, cpu, us, published_rps, published_cpu);
+    }
+    if (count > 0) {
+        print_unmatched(published, cells, out);
+        fprintf(out, "\n");
+        reproduction_say(out, "Published: %s", published->source);
+        fprintf(out, "* published with one I/O completion thread\n\n");
+    }
+    free(sorted);
+}
+
+#define PACED_ROW "%-12s %-13s %-24s %-22s %12s %12s %12s\n"
+
+static void print_paced(const struct cell_set *cells, double rate_rps, FILE *out)
+{
+    size_t count;
+    const struct cell **sorted = part(cells, "paced", rate_rps, &count);
+    if (count > 0) {
+        fprintf(out, "Paced, %.0f requests/s: CPU per request, and what a request costs in events\n\n", rate_rps);
+        fprintf(out, PACED_ROW, "max-workers", "spin-limit", "CPU us/request", "router CPU %", "yields", "wakes sent",
+                "involuntary");
+    }
+    for (size_t i = 0; i < count; i++) {
+        char workers[32], spin[32], us[96], cpu[96], events[3][DECIMAL_SIZE];
+        static const char *const names[] = {"yields", "wakes_sent", "involuntary_switches"};
+        struct interval interval = cell_interval(sorted[i], CPU_US, false);
+        setting_text(sorted[i], "max_workers", workers, sizeof workers);
+        setting_text(sorted[i], "spin_limit", spin, sizeof spin);
+        reproduction_interval(&interval, 0, us, sizeof us);
+        interval = cell_interval(sorted[i], CPU_PERCENT, false);
+        reproduction_interval(&interval, 1, cpu, sizeof cpu);
+        for (int n = 0; n < 3; n++)
+            decimal_print_fixed(reproduction_per_request(sorted[i], names[n]), 1, events[n]);
+        fprintf(out, PACED_ROW, workers, spin, us, cpu, events[0], events[1], events[2]);
+    }
+    if (count > 0)
+        fprintf(out, "\n");
+    free(sorted);
+}
+
+/* ---- ratios ---- */
+
+static const struct {
+    const char *title;
+    const char *above_workers, *above_spin, *below_workers, *below_spin;
+} ratios[] = {
+    {"25 against 1 worker, default spin", "25", "default", "1", "default"},
+    {"default spin against 0, 25 workers", "25", "default", "25", "0"},
+    {"both: 25, default against 1, spin 0", "25", "default", "1", "0"},
+    {"25 against 1 worker, spin 0", "25", "0", "1", "0"},
+};
+#define RATIO_COUNT (sizeof ratios / sizeof ratios[0])
+
+static void print_ratios(const struct cell_set *cells, const char *mode, const char *name, const char *what, FILE *out)
+{
+    const struct cell *compared[2 * RATIO_COUNT];
+    bool any = false;
+    for (size_t i = 0; i < RATIO_COUNT; i++) {
+        compared[2 * i] =
+            reproduction_find(cells, mode, REPRODUCTION_RATE_RPS, ratios[i].above_workers, ratios[i].above_spin);
+        compared[2 * i + 1] =
+            reproduction_find(cells, mode, REPRODUCTION_RATE_RPS, ratios[i].below_workers, ratios[i].below_spin);
+        any = any || (compared[2 * i] != NULL && compared[2 * i + 1] != NULL);
+    }
+    if (!any)
+        return;
+    double spread = reproduction_spread(compared, 2 * RATIO_COUNT, name);
+    fprintf(out, "Ratios of %s\n\n", what);
+    for (size_t i = 0; i < RATIO_COUNT; i++) {
+        if (compared[2 * i] == NULL || compared[2 * i + 1] == NULL)
+            continue;
+        char text[96];
+        struct interval ratio = cell_ratio(compared[2 * i], compared[2 * i + 1], name);
+        reproduction_interval(&ratio, 2, text, sizeof text);
+        const char *verdict = ratio.count == 0 || isnan(spread) ? ""
+                              : ratio.low > 1 + spread          ? "beyond the A/A spread"
+                              : ratio.high < 1 / (1 + spread)   ? "below 1, beyond the A/A spread"
+                                                                : "within the A/A spread";
+        fprintf(out, "%-38s %-24s %s\n", ratios[i].title, text, verdict);
+    }
+    if (isnan(spread))
+        fprintf(out, "%-38s needs %d repeats of each cell\n\n", "A/A spread", STATISTICS_INTERVAL_MINIMUM);
+    else
+        fprintf(out, "%-38s %.2f                     largest ratio between odd and even repeats of one cell\n\n",
+                "A/A spread", 1 + spread);
+}
+
+void reproduction_print(const struct store_sweep *sweep, const struct result_set *set, FILE *out)
+{
+    struct published_figures published;
+    struct cell_set cells;
+    published_read(&published);
+    cell_set_init(&cells, set);
+    fprintf(out, "The finding on this machine: sweep %lld, %s, seed %llu\n", (long long)sweep->id, sweep->name,
+            (unsigned long long)sweep->seed);
+    reproduction_say(out, "Medians with 95 %% intervals [from %d repeats up], or ranges (low to high) below.\n",
+                     STATISTICS_INTERVAL_MINIMUM);
+    print_closed(&published, &cells, out);
+    print_ratios(&cells, "closed", CPU_PERCENT, "router CPU %, closed loop", out);
+    print_paced(&cells, REPRODUCTION_RATE_RPS, out);
+    print_ratios(&cells, "paced", CPU_US, "router CPU per request, paced", out);
+    reproduction_print_text(sweep, &cells, out);
+    cell_set_fini(&cells);
+}

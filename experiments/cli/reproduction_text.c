@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The paragraph of the reproduction: what was seen, what does not separate, what this machine cannot show, and whether
+ * the measurement can be trusted. Each sentence is chosen by the numbers that it holds; see reproduction.h.
+ */
+#include "reproduction.h"
+
+#include "decimal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CPU_PERCENT "router_cpu_percent"
+#define CPU_US      "router_cpu_us_per_request"
+
+#define SAME_RATE_PERCENT   5.0 /* medians of the closed loop further apart are not the same rate */
+#define COUNTER_MOVES_RATIO 1.5 /* a counter per request that grows less has not moved */
+#define LOST_PERCENT        0.1
+#define UNACCOUNTED_PERCENT 5.0
+#define STAMP_PERCENT       2.0
+
+static bool median_of(const struct cell *cell, const char *name, double *out)
+{
+    if (cell == NULL)
+        return false;
+    struct interval interval = cell_interval(cell, name, false);
+    *out = interval.median;
+    return interval.count > 0;
+}
+
+static bool is_mode(const struct cell *cell, const char *mode)
+{
+    const char *text = result_get_text(cell->first, "mode");
+    return text != NULL && strcmp(text, mode) == 0;
+}
+
+/* ---- the closed loop ---- */
+
+static void say_rate(const struct cell_set *cells, FILE *out)
+{
+    double low = INFINITY, high = -INFINITY, rps;
+    size_t count = 0;
+    for (size_t i = 0; i < cells->count; i++) {
+        if (!is_mode(&cells->cells[i], "closed") || !median_of(&cells->cells[i], "rps", &rps))
+            continue;
+        low = fmin(low, rps);
+        high = fmax(high, rps);
+        count++;
+    }
+    if (count < 2)
+        return;
+    double apart = 100 * (high / low - 1);
+    if (apart <= SAME_RATE_PERCENT)
+        reproduction_say(
+            out,
+            "Closed loop: the rate is the same at every setting (%.0f to %.0f requests/s, %.1f %% apart), as "
+            "published: whatever CPU is added buys no request.",
+            low, high, apart);
+    else
+        reproduction_say(
+            out,
+            "Closed loop: the rate differs between settings (%.0f to %.0f requests/s, %.1f %% apart), unlike "
+            "published: compare CPU per request, not CPU %%.",
+            low, high, apart);
+}
+
+/* How the CPU of one cell stands to another one's. spread: A/A, or NaN where unknown. */
+static void say_growth(const char *what, const struct cell *above, const struct cell *below, const char *name,
+                       const char *unit, const char *published, FILE *out)
+{
+    double from, to;
+    if (!median_of(below, name, &from) || !median_of(above, name, &to))
+        return;
+    const struct cell *pair[] = {above, below};
+    struct interval ratio = cell_ratio(above, below, name);
+    double spread = reproduction_spread(pair, 2, name);
+    char text[96];
+    reproduction_interval(&ratio, 2, text, sizeof text);
+    double margin = isnan(spread) ? 0 : spread;
+    const char *verb = ratio.low > 1 + margin          ? "grows"
+                       : ratio.high < 1 / (1 + margin) ? "falls"
+                                                       : "does not change beyond the noise";
+    reproduction_say(out, "%s: router CPU %s, from %.1f to %.1f %s, a ratio of %s.%s", what, verb, from, to, unit, text,
+                     published);
+}
+
+static void say_closed(const struct cell_set *cells, FILE *out)
+{
+    say_rate(cells, out);
+    say_growth("One worker without spinning against 25 workers at the default spin limit, closed loop",
+               reproduction_find(cells, "closed", 0, "25", "default"), reproduction_find(cells, "closed", 0, "1", "0"),
+               CPU_PERCENT, "%",
+               " (Published, 1 against 25 workers, both at the default spin limit: 124 to 500-600 %.)", out);
+}
+
+/* ---- what moves with it ---- */
+
+static void say_counters(const struct cell_set *cells, FILE *out)
+{
+    static const char *const names[] = {
+        "yields", "spins", "wakes_sent", "parks", "steals_tried", "voluntary_switches", "involuntary_switches"};
+    const struct cell *above = reproduction_find(cells, "paced", REPRODUCTION_RATE_RPS, "25", "default");
+    const struct cell *below = reproduction_find(cells, "paced", REPRODUCTION_RATE_RPS, "1", "0");
+    if (above == NULL || below == NULL)
+        return;
+    char moving[512] = "", resting[512] = "";
+    size_t moving_used = 0, resting_used = 0;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        double from = reproduction_per_request(below, names[i]), to = reproduction_per_request(above, names[i]);
+        if (isnan(from) || isnan(to))
+            continue;
+        bool moves = to > COUNTER_MOVES_RATIO * from && to >= 0.1;
+        char *text = moves ? moving : resting;
+        size_t *used = moves ? &moving_used : &resting_used;
+        if (*used < sizeof moving)
+            *used += (size_t)snprintf(text + *used, sizeof moving - *used, "%s%s %.1f to %.1f", *used > 0 ? ", " : "",
+                                      names[i], from, to);
+    }
+    reproduction_say(out,
+                     "Counters that move with it (per request, 1 worker and spin 0 to 25 workers and default): %s.",
+                     moving_used > 0 ? moving : "none");
+    if (resting_used > 0)
+        reproduction_say(out, "Those that do not: %s.", resting);
+}
+
+/* ---- what does not separate ---- */
+
+static void say_pair(const struct cell_set *cells, const char *more, const char *fewer, const char *spin, FILE *out)
+{
+    const struct cell *above = reproduction_find(cells, "paced", REPRODUCTION_RATE_RPS, more, spin);
+    const struct cell *below = reproduction_find(cells, "paced", REPRODUCTION_RATE_RPS, fewer, spin);
+    if (above == NULL || below == NULL)
+        return;
+    const struct cell *pair[] = {above, below};
+    struct interval ratio = cell_ratio(above, below, CPU_US);
+    if (ratio.count == 0)
+        return;
+    double spread = reproduction_spread(pair, 2, CPU_US);
+    double margin = isnan(spread) ? 0 : spread;
+    bool separate = ratio.low > 1 + margin || ratio.high < 1 / (1 + margin);
+    char text[96];
+    reproduction_interval(&ratio, 2, text, sizeof text);
+    reproduction_say(out, "%s and %s workers at spin limit %s %s: CPU per request in a ratio of %s.", more, fewer, spin,
+                     separate ? "separate" : "do not separate", text);
+}
+
+static void say_separation(const struct cell_set *cells, FILE *out)
+{
+    static const char *const pairs[][2] = {{"2", "1"}, {"12", "2"}, {"20", "12"}, {"25", "20"}, {"25", "12"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        say_pair(cells, pairs[i][0], pairs[i][1], "default", out);
+    say_pair(cells, "25", "12", "0", out);
+}
+
+/* ---- what this machine cannot show ---- */
+
+static void say_machine(const struct cell_set *cells, FILE *out)
+{
+    double cores = NAN, most = 0, workers;
+    bool delay = false;
+    double extension_us = NAN;
+    const char *machine = NULL;
+    for (size_t i = 0; i < cells->count; i++) {
+        const struct result *first = cells->cells[i].first;
+        result_get_number(first, "cores", &cores);
+        machine = result_get_text(first, "machine");
+        if (result_get_number(first, "max_workers_resolved", &workers))
+            most = fmax(most, workers);
+        const char *mode = result_get_text(first, "extension_mode");
+        delay = delay || (mode != NULL && strcmp(mode, "delay") == 0);
+        result_get_number(first, "extension_us", &extension_us);
+    }
+    if (!isnan(cores) && most > cores)
+        reproduction_say(
+            out,
+            "What this machine cannot show: it has %.0f usable CPUs, shared by the load generator, the router "
+            "and the extension, so at most %.0f of up to %.0f workers run at once; the published machine ran "
+            "up to 7 CPUs' worth of them. The level of the CPU figures is bounded by %.0f %% here.",
+            cores, cores, most, 100 * cores);
+    if (delay)
+        reproduction_say(
+            out,
+            "The extension only delays (mode delay%s) instead of computing, to leave the CPUs to the router; "
+            "the published one computed, at 90 to 94 %% of one CPU.",
+            isnan(extension_us) ? "" : ", absolute deadlines");
+    if (machine != NULL && strcmp(machine, "simulated") == 0)
+        reproduction_say(out, "These figures are simulated.");
+}
+
+/* ---- whether it can be trusted ---- */
+
+struct tally {
+    uint64_t repeats, invalid, disturbed;
+    double arrivals, requests, worst_lost_percent; /* paced */
+    double worst_unaccounted_percent;              /* of the router's CPU */
+    double worst_stamp_percent, stamp_us;          /* per request, of the worst repeat; negative: not known */
+};
+
+/* Cost of the accounting: transitions and readings of the CPU clock, by their measured prices. */
+static void count_stamps(struct tally *tally, const struct result *row, double requests)
+{
+    double stamps, stamp_ns, reads, read_ns, cpu_us;
+    if (requests <= 0 || !result_get_number(row, "stamps", &stamps) || !result_get_number(row, "stamp_ns", &stamp_ns) ||
+        !result_get_number(row, "clock_reads", &reads) || !result_get_number(row, "clock_read_ns", &read_ns) ||
+        !result_get_number(row, CPU_US, &cpu_us) || cpu_us <= 0)
+        return;
+    double us = (stamps * stamp_ns + reads * read_ns) / requests / 1000;
+    if (100 * us / cpu_us > tally->worst_stamp_percent) {
+        tally->worst_stamp_percent = 100 * us / cpu_us;
+        tally->stamp_us = us;
+    }
+}
+
+static void count_row(struct tally *tally, const struct result *row)
+{
+    double number, cpu, requests;
+    tally->repeats++;
+    if (!result_get_number(row, "valid", &number) || number == 0) {
+        tally->invalid++;
+        return;
+    }
+    tally->disturbed += result_get_number(row, "disturbed", &number) && number != 0;
+    const char *mode = result_get_text(row, "mode");
+    if (!result_get_number(row, "requests", &requests))
+        return;
+    if (mode != NULL && strcmp(mode, "paced") == 0 && result_get_number(row, "arrivals", &number) && number > 0) {
+        tally->arrivals += number;
+        tally->requests += requests;
+        tally->worst_lost_percent = fmax(tally->worst_lost_percent, 100 * fabs(number - requests) / number);
+    }
+    count_stamps(tally, row, requests);
+    if (result_get_number(row, CPU_PERCENT, &cpu) && cpu > 0 &&
+        result_get_number(row, "unaccounted_cpu_percent", &number))
+        tally->worst_unaccounted_percent = fmax(tally->worst_unaccounted_percent, 100 * fabs(number) / cpu);
+}
+
+static void say_trust(const struct cell_set *cells, FILE *out)
+{
+    struct tally tally = {0};
+    for (size_t i = 0; i < cells->count; i++) {
+        for (uint32_t r = 0; r < cells->cells[i].count; r++)
+            count_row(&tally, cells->cells[i].rows[r]);
+    }
+    if (tally.arrivals > 0)
+        reproduction_say(out,
+                         "Paced: %.0f of %.0f scheduled arrivals completed; worst repeat %.3f %% apart (%s %.1f %%).",
+                         tally.requests, tally.arrivals, tally.worst_lost_percent,
+                         tally.worst_lost_percent <= LOST_PERCENT ? "within" : "OVER", LOST_PERCENT);
+    reproduction_say(out, "Unaccounted CPU: at most %.1f %% of the router's CPU in a valid repeat (%s %.0f %%).",
+                     tally.worst_unaccounted_percent,
+                     tally.worst_unaccounted_percent <= UNACCOUNTED_PERCENT ? "within" : "OVER", UNACCOUNTED_PERCENT);
+    if (tally.worst_stamp_percent > 0)
+        reproduction_say(
+            out, "Cost of the accounting: at most %.2f us per request, %.1f %% of the router's CPU (%s %.0f %%).",
+            tally.stamp_us, tally.worst_stamp_percent, tally.worst_stamp_percent <= STAMP_PERCENT ? "within" : "OVER",
+            STAMP_PERCENT);
+    reproduction_say(out,
+                     "Repeats: %llu, of which %llu invalid and %llu disturbed; medians are over the valid and "
+                     "undisturbed ones.",
+                     (unsigned long long)tally.repeats, (unsigned long long)tally.invalid,
+                     (unsigned long long)tally.disturbed);
+}
+
+void reproduction_print_text(const struct store_sweep *sweep, const struct cell_set *cells, FILE *out)
+{
+    say_closed(cells, out);
+    say_counters(cells, out);
+    say_separation(cells, out);
+    say_machine(cells, out);
+    say_trust(cells, out);
+}

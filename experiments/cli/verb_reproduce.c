@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `pilfer reproduce`: the finding, end to end: the high-cpu sweep, its report beside the published figures, the
+ * pictures.
+ *
+ * How it works. The sweep is the built-in one; --quick keeps its closed-loop part at spin limits 0 and default. What is
+ * said about it is in reproduction.h. The pictures replace earlier ones in the store's folder; in a folder that was
+ * named with --output-dir an existing file is refused before the first cell is measured, unless --force is given.
+ */
+#include "verbs.h"
+
+#include "measure.h"
+#include "plot.h"
+#include "published.h"
+#include "reproduction.h"
+#include "store_option.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SWEEP_NAME "high-cpu"
+
+static const enum plot_kind pictures[] = {PLOT_CPU_VS_THREADS, PLOT_CPU_PER_REQUEST, PLOT_CPU_SPLIT, PLOT_HEATMAP};
+#define PICTURE_COUNT (sizeof pictures / sizeof pictures[0])
+
+/* --output-dir, else the store's folder. */
+static void picture_folder(const struct invocation *invocation, char *out, size_t size)
+{
+    if (invocation->options[OPTION_output_dir] != NULL) {
+        snprintf(out, size, "%s", invocation->options[OPTION_output_dir]);
+        return;
+    }
+    snprintf(out, size, "%s", option_store_path(invocation));
+    char *slash = strrchr(out, '/');
+    if (slash == NULL)
+        snprintf(out, size, ".");
+    else
+        slash[slash == out ? 1 : 0] = '\0';
+}
+
+static void picture_path(const char *folder, enum plot_kind kind, char *out, size_t size)
+{
+    snprintf(out, size, "%s/%s.png", folder, plot_kinds[kind].name);
+}
+
+/* Before anything is measured: 0, or -1 after a complaint. */
+static int check_folder(const struct invocation *invocation, const char *folder)
+{
+    if (invocation->options[OPTION_output_dir] == NULL)
+        return 0;
+    struct stat status;
+    if (stat(folder, &status) != 0 || !S_ISDIR(status.st_mode) || access(folder, W_OK | X_OK) != 0)
+        return complain("reproduce: --output-dir %s is no folder that can be written to; make it first",
+                        escaped(folder));
+    for (size_t i = 0; invocation->options[OPTION_force] == NULL && i < PICTURE_COUNT; i++) {
+        char path[PATH_MAX];
+        picture_path(folder, pictures[i], path, sizeof path);
+        if (access(path, F_OK) == 0)
+            return complain("reproduce: %s exists; --force replaces it", escaped(path));
+    }
+    return 0;
+}
+
+/* What --quick leaves of the sweep: the closed loop, spin limits 0 and default. */
+static void cut_cells(struct specification *specification)
+{
+    specification_keep_part(specification, "closed");
+    specification_set(specification, "--quick", "spin-limit", "0,default", stderr);
+}
+
+static int reproduce(const struct invocation *invocation, int64_t *sweep_id)
+{
+    struct specification specification;
+    if (specification_parse_selector(SWEEP_NAME, stderr, &specification) != 0)
+        return EXIT_USAGE;
+    if (invocation->options[OPTION_quick] != NULL)
+        cut_cells(&specification);
+    int status = EXIT_USAGE;
+    if (measure_override(invocation, &specification) == 0)
+        status = measure(invocation, &specification, false, sweep_id);
+    specification_fini(&specification);
+    return status;
+}
+
+/* The published figures as a file that the plot can read; -1 where that cannot be had (then it draws none). */
+static int published_file(char *path, size_t size)
+{
+    int descriptor = memfd_create("published", MFD_CLOEXEC);
+    size_t length = strlen(published_csv());
+    if (descriptor < 0 || write(descriptor, published_csv(), length) != (ssize_t)length) {
+        if (descriptor >= 0)
+            close(descriptor);
+        return -1;
+    }
+    snprintf(path, size, "/proc/self/fd/%d", descriptor);
+    return descriptor;
+}
+
+/* Draws one picture after the other; says where they are. */
+static int draw(const char *folder, const struct stored_sweep *stored)
+{
+    char published[64], paths[PICTURE_COUNT][PATH_MAX];
+    int descriptor = published_file(published, sizeof published);
+    int status = EXIT_DONE;
+    bool drawn[PICTURE_COUNT] = {false};
+    for (size_t i = 0; i < PICTURE_COUNT; i++) {
+        char message[PLOT_MESSAGE_SIZE];
+        picture_path(folder, pictures[i], paths[i], sizeof paths[i]);
+        struct plot_request request = {
+            .kind = pictures[i],
+            .set = &stored->rows,
+            .sweep = &stored->sweep,
+            .output = paths[i],
+            .force = true,
+            .published = pictures[i] == PLOT_CPU_VS_THREADS && descriptor >= 0 ? published : NULL,
+        };
+        int result = plot_write(&request, message);
+        drawn[i] = result == EXIT_DONE;
+        if (result != EXIT_DONE) {
+            complain("reproduce: %s", message);
+            status = result;
+        }
+    }
+    if (descriptor >= 0)
+        close(descriptor);
+    printf("\n");
+    for (size_t i = 0; i < PICTURE_COUNT; i++) {
+        if (drawn[i])
+            printf("%s\n", paths[i]);
+    }
+    return status;
+}
+
+int verb_reproduce(const struct invocation *invocation)
+{
+    char folder[PATH_MAX];
+    picture_folder(invocation, folder, sizeof folder);
+    if (check_folder(invocation, folder) != 0)
+        return EXIT_USAGE;
+    int64_t sweep_id = 0;
+    int status = reproduce(invocation, &sweep_id);
+    if (sweep_id == 0 || (status != EXIT_DONE && status != EXIT_INVALID))
+        return status;
+    struct store *store;
+    int reading = store_open_reading(invocation, &store);
+    if (reading != EXIT_DONE)
+        return reading;
+    char selector[32];
+    snprintf(selector, sizeof selector, "%lld", (long long)sweep_id);
+    struct stored_sweep stored;
+    reading = stored_sweep_read(invocation, store, selector, false, &stored);
+    if (reading == EXIT_DONE) {
+        reproduction_print(&stored.sweep, &stored.rows, stdout);
+        fflush(stdout);
+        reading = draw(folder, &stored);
+        stored_sweep_fini(&stored);
+    }
+    store_close(store);
+    return status != EXIT_DONE ? status : reading;
+}
