@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The invariants, one function each; they run in a child of their own (harness.h). What each one promises stands in
+ * schedulers/README.md; how it is tested stands at the head of its file.
+ */
+#ifndef PILFER_TESTS_CONFORMANCE_INVARIANTS_H
+#define PILFER_TESTS_CONFORMANCE_INVARIANTS_H
+
+#include "harness.h"
+
+/* schedulers and idle policies */
+void check_conservation(const struct subject *subject);  /* S1, conservation.c */
+void check_once(const struct subject *subject);          /* S2, conservation.c */
+void check_wake(const struct subject *subject);          /* S3, wake.c */
+void check_refusal(const struct subject *subject);       /* S4, refusal.c */
+void check_bounded_next(const struct subject *subject);  /* S5, table.c */
+void check_order(const struct subject *subject);         /* S6, order.c */
+void check_owner(const struct subject *subject);         /* S7, table.c */
+void check_quiet_end(const struct subject *subject);     /* S8, quiet_end.c */
+void check_worker_counts(const struct subject *subject); /* S9, conservation.c */
+void check_no_lock(const struct subject *subject);       /* S10, no_lock.c */
+
+/* bounds: bounds.c */
+void check_items_conserved(const struct subject *subject); /* B1 */
+void check_limit(const struct subject *subject);           /* B2 */
+void check_stranded(const struct subject *subject);        /* B3 */
+void check_readers(const struct subject *subject);         /* B4 */
+
+#endif

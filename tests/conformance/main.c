@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pilfer-check NAME: does a scheduler or a bound keep the contract?
+ *
+ * Output. One line per invariant, S1 to S10 for a scheduler, B1 to B4 for a bound: `ok`, `skipped` with the reason, or what
+ * broke and the command that repeats it; then `N passed, N failed, N skipped`. Status 0, 1 if something is broken, 2 for an
+ * unknown name or option.
+ *
+ * Which policies. All invariants under the scheduler's own idle and sizing policy; those that involve the policies (S1, S2,
+ * S3, S8, S9) under every other admitted pair as well. --idle and --sizing choose one pair for all.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/parameters.h"
+#include "inside.h"
+#include "invariants.h"
+#include "pilfer.h"
+#include "pool.h"
+
+#define PATIENCE_S_DEFAULT 20
+#define PAIRS_MAX          64
+#define NAMES_MAX          256
+
+enum { STATUS_HELD = 0, STATUS_BROKEN = 1, STATUS_USAGE = 2, STATUS_SURROUNDINGS = 3 };
+
+struct invariant {
+    const char *id, *name;
+    void (*test)(const struct subject *subject);
+    bool every_pair; /* depends on the idle and the sizing policy */
+};
+
+static const struct invariant scheduler_invariants[] = {
+    {"S1", "conservation", check_conservation, true},
+    {"S2", "exactly once", check_once, true},
+    {"S3", "no lost wake-up", check_wake, true},
+    {"S4", "refusal is clean", check_refusal, false},
+    {"S5", "bounded next", check_bounded_next, false},
+    {"S6", "declared order", check_order, false},
+    {"S7", "owner discipline", check_owner, false},
+    {"S8", "quiet end", check_quiet_end, true},
+    {"S9", "any worker count", check_worker_counts, true},
+    {"S10", "no lock held", check_no_lock, false},
+    {NULL},
+};
+
+static const struct invariant bound_invariants[] = {
+    {"B1", "items conserved", check_items_conserved, false},
+    {"B2", "active within the bound", check_limit, false},
+    {"B3", "nothing stranded", check_stranded, false},
+    {"B4", "reader counters add up", check_readers, false},
+    {NULL},
+};
+
+struct request {
+    struct subject subject;
+    const char *only; /* comma list of invariants; NULL: all */
+    uint32_t patience_s;
+    const char *program;
+};
+
+struct pair {
+    const char *idle, *sizing;
+};
+
+/* ---- the command line ---- */
+
+static const struct argp_option option_table[] = {
+    {"idle", 'i', "POLICY", 0, "Check under this idle policy only", 0},
+    {"sizing", 's', "POLICY", 0, "Check under this sizing policy only", 0},
+    {"over", 'o', "NAME", 0, "For a bound: the scheduler below it", 0},
+    {"only", 'k', "ID[,ID...]", 0, "Check these invariants only, e.g. S3,S8", 0},
+    {"seed", 'r', "N", 0, "Seed of the order of steps (default 1)", 0},
+    {"patience", 'p', "SECONDS", 0, "Without progress for so long, a suspect counts as stalled", 0},
+    {0},
+};
+
+static uint64_t parse_number(const char *text, struct argp_state *state)
+{
+    char *end;
+    errno = 0;
+    const unsigned long long value = strtoull(text, &end, 10);
+    if (errno != 0 || *end != '\0' || text[0] < '0' || text[0] > '9')
+        argp_error(state, "'%s' is not a whole number", text);
+    return value;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct request *request = state->input;
+    switch (key) {
+    case 'i':
+        request->subject.idle = argument;
+        return 0;
+    case 's':
+        request->subject.sizing = argument;
+        return 0;
+    case 'o':
+        request->subject.over = argument;
+        return 0;
+    case 'k':
+        request->only = argument;
+        return 0;
+    case 'r':
+        request->subject.seed = parse_number(argument, state);
+        return 0;
+    case 'p': {
+        const uint64_t patience_s = parse_number(argument, state);
+        if (patience_s < 1 || patience_s > 3600)
+            argp_error(state, "patience %s is not in 1 to 3600", argument);
+        request->patience_s = (uint32_t)patience_s;
+        return 0;
+    }
+    case ARGP_KEY_ARG:
+        if (request->subject.name != NULL)
+            return ARGP_ERR_UNKNOWN;
+        request->subject.name = argument;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which scheduler or bound?");
+        return EINVAL;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static size_t list_names(enum pilfer_kind kind, const char **out, size_t count)
+{
+    struct pilfer_entry entry;
+    for (uint32_t i = 0; count < NAMES_MAX && pilfer_entry(kind, i, &entry); i++)
+        out[count++] = entry.name;
+    return count;
+}
+
+static int refuse_name(const char *what, const char *name, const char *const *names, size_t count)
+{
+    const char *nearest = nearest_word(name, names, count);
+    fprintf(stderr, "pilfer-check: no %s is called '%s'%s%s%s\n", what, name, nearest != NULL ? "; did you mean '" : "",
+            nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+    return STATUS_USAGE;
+}
+
+/* 0, or the status to end with. */
+static int check_name(const char *what, const char *name, enum pilfer_kind kind, enum pilfer_kind other)
+{
+    const char *names[NAMES_MAX];
+    const size_t count = list_names(other, names, list_names(kind, names, 0));
+    for (size_t i = 0; name != NULL && i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return 0;
+    return name != NULL ? refuse_name(what, name, names, count) : 0;
+}
+
+static int check_names(const struct subject *subject)
+{
+    int status =
+        check_name("scheduler or bound", subject->name, PILFER_KIND_SCHEDULER, PILFER_KIND_BOUND);
+    if (status == 0)
+        status = check_name("idle policy", subject->idle, PILFER_KIND_IDLE, PILFER_KIND_IDLE);
+    if (status == 0)
+        status = check_name("sizing policy", subject->sizing, PILFER_KIND_SIZING, PILFER_KIND_SIZING);
+    if (status == 0)
+        status = check_name("scheduler", subject->over, PILFER_KIND_SCHEDULER, PILFER_KIND_SCHEDULER);
+    return status;
+}
+
+/* True if id stands in the comma list. */
+static bool is_listed(const char *list, const char *id)
+{
+    const size_t length = strlen(id);
+    for (const char *word = list; word != NULL; word = strchr(word, ',')) {
+        word += *word == ',';
+        if (strncmp(word, id, length) == 0 && (word[length] == '\0' || word[length] == ','))
+            return true;
+    }
+    return false;
+}
+
+static int check_only(const char *only, const struct invariant *invariants)
+{
+    const char *ids[16];
+    size_t count = 0;
+    for (const struct invariant *i = invariants; i->id != NULL; i++)
+        ids[count++] = i->id;
+    char *copy = only != NULL ? strdup(only) : NULL, *rest = NULL;
+    int status = 0;
+    for (char *word = copy != NULL ? strtok_r(copy, ",", &rest) : NULL; word != NULL && status == 0;
+         word = strtok_r(NULL, ",", &rest)) {
+        size_t i = 0;
+        while (i < count && strcmp(ids[i], word) != 0)
+            i++;
+        if (i == count)
+            status = refuse_name("invariant", word, ids, count);
+    }
+    free(copy);
+    return status;
+}
+
+/* ---- checking ---- */
+
+/* The pairs under which an invariant is checked; the first is the subject's own or the one that was asked for. */
+static size_t list_pairs(const struct request *request, const struct invariant *invariant, struct pair *out)
+{
+    const struct subject *subject = &request->subject;
+    const struct scheduler *scheduler = registry_scheduler(subject->name);
+    size_t count = 0;
+    out[count++] = (struct pair){subject->idle, subject->sizing};
+    if (!invariant->every_pair || scheduler == NULL || subject->idle != NULL || subject->sizing != NULL ||
+        inside_runs_in_submitter(subject))
+        return count;
+    struct pilfer_entry idle, sizing;
+    for (uint32_t i = 0; pilfer_entry(PILFER_KIND_IDLE, i, &idle); i++)
+        for (uint32_t j = 0; pilfer_entry(PILFER_KIND_SIZING, j, &sizing); j++) {
+            const bool own = strcmp(idle.name, scheduler->idle) == 0 && strcmp(sizing.name, scheduler->sizing) == 0;
+            if (own || idle.hidden || sizing.hidden || count == PAIRS_MAX || !pilfer_admits(subject->name, idle.name) ||
+                !pilfer_admits(subject->name, sizing.name))
+                continue;
+            out[count++] = (struct pair){idle.name, sizing.name};
+        }
+    return count;
+}
+
+static void print_broken(const struct request *request, const struct invariant *invariant, const struct pair *pair,
+                         const struct verdict *verdict)
+{
+    printf("%-4s %-24s broken: %s%s%s%s%s; repeat: %s %s --only %s --seed %llu", invariant->id, invariant->name,
+           verdict->text, pair->idle != NULL ? " (under " : "", pair->idle != NULL ? pair->idle : "",
+           pair->idle != NULL && pair->sizing != NULL ? "+" : "",
+           pair->idle == NULL ? "" : pair->sizing != NULL ? pair->sizing : "", request->program, request->subject.name,
+           invariant->id, (unsigned long long)request->subject.seed);
+    if (pair->idle != NULL)
+        printf(" --idle %s", pair->idle);
+    if (pair->sizing != NULL)
+        printf(" --sizing %s", pair->sizing);
+    if (request->subject.over != NULL)
+        printf(" --over %s", request->subject.over);
+    printf("\n");
+}
+
+static void print_held(const struct invariant *invariant, const struct verdict *verdict, const struct pair *pairs,
+                       size_t pair_count, bool specimen)
+{
+    if (verdict->outcome == OUTCOME_SKIPPED) {
+        printf("%-4s %-24s skipped: %s\n", invariant->id, invariant->name, verdict->text);
+        return;
+    }
+    printf("%-4s %-24s ok", invariant->id, invariant->name);
+    for (size_t i = 1; i < pair_count; i++)
+        printf("%s%s+%s", i == 1 ? " (also under " : ", ", pairs[i].idle, pairs[i].sizing);
+    printf("%s%s\n", pair_count > 1 ? ")" : "",
+           specimen ? " (proves nothing: a specimen with known races; running threads seldom hit them)" : "");
+}
+
+/* Checks one invariant under each of its pairs and prints its line. */
+static enum outcome check_invariant(const struct request *request, const struct invariant *invariant, bool specimen)
+{
+    struct pair pairs[PAIRS_MAX];
+    const size_t count = list_pairs(request, invariant, pairs);
+    struct verdict verdict = {.outcome = OUTCOME_HELD};
+    for (size_t i = 0; i < count; i++) {
+        struct subject subject = request->subject;
+        struct verdict now;
+        subject.idle = pairs[i].idle;
+        subject.sizing = pairs[i].sizing;
+        const int status = harness_run(invariant->test, &subject, request->patience_s, &now);
+        if (status != 0) {
+            fprintf(stderr, "pilfer-check: cannot start a child process for %s: %s\n", invariant->id, strerror(-status));
+            exit(STATUS_SURROUNDINGS);
+        }
+        if (now.outcome == OUTCOME_BROKEN) {
+            print_broken(request, invariant, &pairs[i], &now);
+            return OUTCOME_BROKEN;
+        }
+        if (i == 0)
+            verdict = now;
+    }
+    print_held(invariant, &verdict, pairs, count, specimen);
+    return verdict.outcome;
+}
+
+static bool is_specimen(const char *name)
+{
+    struct pilfer_entry entry;
+    for (uint32_t i = 0; pilfer_entry(PILFER_KIND_BOUND, i, &entry); i++)
+        if (strcmp(entry.name, name) == 0)
+            return entry.specimen;
+    return false;
+}
+
+int main(int argument_count, char **arguments)
+{
+    struct request request = {.subject.seed = 1, .patience_s = PATIENCE_S_DEFAULT, .program = arguments[0]};
+    const struct argp parser = {option_table, parse_option, "NAME",
+                                "Checks a scheduler or a bound against the contract.", NULL, NULL, NULL};
+    argp_err_exit_status = STATUS_USAGE;
+    argp_parse(&parser, argument_count, arguments, 0, NULL, &request);
+    int status = check_names(&request.subject);
+    const bool is_bound = status == 0 && registry_bound(request.subject.name) != NULL;
+    const struct invariant *invariants = is_bound ? bound_invariants : scheduler_invariants;
+    if (status == 0)
+        status = check_only(request.only, invariants);
+    if (status != 0)
+        return status;
+    if (platform_init() != 0) {
+        fprintf(stderr, "pilfer-check: the platform cannot be prepared\n");
+        return STATUS_SURROUNDINGS;
+    }
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    uint32_t counts[] = {[OUTCOME_HELD] = 0, [OUTCOME_BROKEN] = 0, [OUTCOME_SKIPPED] = 0};
+    for (const struct invariant *invariant = invariants; invariant->id != NULL; invariant++)
+        if (request.only == NULL || is_listed(request.only, invariant->id))
+            counts[check_invariant(&request, invariant, is_specimen(request.subject.name))]++;
+    printf("%u passed, %u failed, %u skipped\n", counts[OUTCOME_HELD], counts[OUTCOME_BROKEN], counts[OUTCOME_SKIPPED]);
+    return counts[OUTCOME_BROKEN] > 0 ? STATUS_BROKEN : STATUS_HELD;
+}
