@@ -246,8 +246,10 @@ void pool_leave(struct pool *pool, struct worker *self, const struct pool_gate *
 static int submit_as_stranger(struct pool *pool, struct pilfer_task *task, enum pilfer_placement placement)
 {
     struct worker *stranger = worker_create(pool, UINT32_MAX, false, "stranger");
-    if (stranger == NULL)
+    if (stranger == NULL) {
+        pool_count(pool, NULL, COUNTER_submits_refused, 1);
         return -ENOMEM;
+    }
     account_init(stranger->account, ACTIVITY_search, stranger->random);
     stranger->outer = platform_self();
     platform_self_set(stranger);

@@ -96,7 +96,8 @@ uint64_t check_random(uint64_t *state)
     return value ^ (value >> 31);
 }
 
-/* The last line of what the child wrote to standard error, for crashes that say why (assertions, sanitizers). */
+/* Passes on what the child wrote to standard error; its last line, which says why it ended (an assertion, a sanitizer's
+ * summary), goes into out. */
 static void last_words(FILE *errors, char *out, size_t size)
 {
     char line[HARNESS_TEXT_SIZE / 4];
@@ -105,9 +106,8 @@ static void last_words(FILE *errors, char *out, size_t size)
     while (fgets(line, sizeof(line), errors) != NULL) {
         fputs(line, stderr);
         line[strcspn(line, "\n")] = '\0';
-        if (strstr(line, "ERROR") != NULL || strstr(line, "WARNING") != NULL || out[0] == '\0' ||
-            (line[0] != '\0' && line[0] != ' ' && line[0] != '=' && strstr(out, "Sanitizer") == NULL))
-            snprintf(out, size, ": %s", line);
+        if (line[0] != '\0')
+            memcpy(out, line, size < sizeof(line) ? size : sizeof(line));
     }
 }
 
@@ -124,11 +124,11 @@ static void describe_end(int status, FILE *errors, struct verdict *out)
     }
     out->outcome = OUTCOME_BROKEN;
     if (WIFSIGNALED(status))
-        snprintf(out->text, sizeof(out->text), "ended by signal %d (%s) while trying: %s%s", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)), watch->trying, words);
+        snprintf(out->text, sizeof(out->text), "ended by signal %d (%s) while trying: %s%s%s", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)), watch->trying, words[0] != '\0' ? ": " : "", words);
     else
-        snprintf(out->text, sizeof(out->text), "ended with exit status %d while trying: %s%s", WEXITSTATUS(status),
-                 watch->trying, words);
+        snprintf(out->text, sizeof(out->text), "ended with exit status %d while trying: %s%s%s", WEXITSTATUS(status),
+                 watch->trying, words[0] != '\0' ? ": " : "", words);
 }
 
 /* Waits for the child; true if it had to be ended because it stood still. */

@@ -89,13 +89,17 @@ static void refuse_batches(const struct subject *subject, uint32_t self, enum pi
             items[j] = (struct still_task){.id = j, .state = STILL_ACCEPTED};
             items[j].task.next = j + 1 < i + BATCH ? &items[j + 1].task : NULL;
         }
+        struct pilfer_task *rest = &items[i].task;
         allocation_fail(true);
-        const int taken = pool->scheduler->submit_batch(pool, submitter, &items[i].task, BATCH, placement, &wakes);
+        const int taken = pool->scheduler->submit_batch(pool, submitter, &rest, BATCH, placement, &wakes);
         allocation_fail(false);
         if (taken > BATCH || (taken < 0 && taken != -ENOMEM && taken != -EAGAIN))
             check_broken("a batch of %d without memory answered %d", BATCH, taken);
-        for (uint32_t j = i + (taken > 0 ? (uint32_t)taken : 0); j < i + BATCH; j++)
+        for (uint32_t j = i + (taken > 0 ? (uint32_t)taken : 0); j < i + BATCH; j++, rest = rest->next) {
+            if (rest != &items[j].task)
+                check_broken("a batch of %d of which %d were taken lost the links of the others", BATCH, taken);
             items[j].state = STILL_FREE;
+        }
         queued += taken > 0 ? (uint32_t)taken : 0;
     }
     still_drain_all(&still, queued);
