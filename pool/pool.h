@@ -108,6 +108,10 @@ const struct bound *registry_bound(const char *name);
 const struct idle_policy *registry_idle(const char *name);
 const struct sizing_policy *registry_sizing(const char *name);
 
+/* Why the table of that name cannot be used (a required callback is missing, its name differs from the list's); NULL: it
+ * can. */
+const char *registry_fault(enum pilfer_kind kind, const char *name);
+
 /* executor.c */
 struct pilfer_executor {
     struct pool *pool;            /* of the bottom */

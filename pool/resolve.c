@@ -46,6 +46,13 @@ bool pilfer_admits(const char *scheduler_name, const char *policy)
     return registry_sizing(policy) != NULL;
 }
 
+/* 0, or -EINVAL when the table of that name breaks the contract. */
+static int check_table(enum pilfer_kind kind, const char *what, const char *name, char *message)
+{
+    const char *fault = registry_fault(kind, name);
+    return fault == NULL ? 0 : refuse(-EINVAL, message, "%s %s cannot be used: %s", what, name, fault);
+}
+
 static int resolve_names(const struct pilfer_options *options, struct resolution *out, char *message)
 {
     const char *name = options->scheduler != NULL ? options->scheduler : "";
@@ -57,6 +64,11 @@ static int resolve_names(const struct pilfer_options *options, struct resolution
     out->scheduler = registry_scheduler(name);
     if (out->scheduler == NULL)
         return refuse(-ENOENT, message, "unknown scheduler '%s'", name);
+    int status = check_table(PILFER_KIND_SCHEDULER, "scheduler", name, message);
+    if (status == 0 && out->bound != NULL)
+        status = check_table(PILFER_KIND_BOUND, "bound", options->scheduler, message);
+    if (status != 0)
+        return status;
     const char *idle = options->idle != NULL ? options->idle : out->scheduler->idle;
     const char *sizing = options->sizing != NULL ? options->sizing : out->scheduler->sizing;
     out->idle = registry_idle(idle);
@@ -65,6 +77,11 @@ static int resolve_names(const struct pilfer_options *options, struct resolution
     out->sizing = registry_sizing(sizing);
     if (out->sizing == NULL)
         return refuse(-ENOENT, message, "unknown sizing policy '%s'", sizing);
+    status = check_table(PILFER_KIND_IDLE, "idle policy", idle, message);
+    if (status == 0)
+        status = check_table(PILFER_KIND_SIZING, "sizing policy", sizing, message);
+    if (status != 0)
+        return status;
     if (!admits_idle(out->scheduler, idle))
         return refuse(-EINVAL, message, "scheduler %s does not admit idle policy %s", out->scheduler->name, idle);
     return 0;
