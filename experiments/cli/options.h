@@ -11,35 +11,40 @@
 #define PILFER_EXPERIMENTS_CLI_OPTIONS_H
 
 #include "cli/parameters.h"
+#include "export.h"
 
 #include <stdio.h>
+
+/* "csv|json|..." */
+#define EXPORT_WORD_BEHIND_BAR(name, word) "|" word
+#define EXPORT_WORDS                       (EXPORT_FORMATS(EXPORT_WORD_BEHIND_BAR) + 1)
 
 enum option_group { OPTION_GROUP_GENERAL, OPTION_GROUP_SWEEP, OPTION_GROUP_RESULTS, OPTION_GROUP_COUNT };
 
 /* X(symbol, name, value or NULL for a switch, words of the value or NULL, group, help) */
-#define PROGRAM_OPTIONS(X)                                                                                             \
-    X(set, "set", "KEY=V[,V...]", NULL, SWEEP,                                                                         \
-      "Use these values for a key instead of the sweep's own; may be repeated")                                        \
-    X(quick, "quick", NULL, NULL, SWEEP, "Fewer repeats and shorter windows; the values of the axes stay")             \
-    X(resume, "resume", NULL, NULL, SWEEP, "Go on with the newest unfinished sweep of the same plan")                  \
-    X(repeats, "repeats", "N", NULL, SWEEP, "Times that each cell is measured; the same as --set repeats=N")           \
-    X(seed, "seed", "N", NULL, SWEEP, "Seed of the order, the arrivals and the workers (default: drawn and printed)")  \
-    X(show_plan, "show-plan", NULL, NULL, SWEEP, "Print cells, order, seed and time needed; measure nothing")          \
-    X(hold, "hold", NULL, NULL, SWEEP, "Print the process ids and wait for Enter, so that perf or strace can attach")  \
-    X(trace, "trace", "FILE", NULL, SWEEP, "Write what each worker did as a Chrome trace")                             \
-    X(store, "store", "FILE", NULL, RESULTS,                                                                           \
-      "The store of results (default: $PILFER_STORE, else results/data/pilfer.db)")                                    \
-    X(sweep, "sweep", "ID|last", NULL, RESULTS, "Which sweep of the store (default: last)")                            \
-    X(all, "all", NULL, NULL, RESULTS, "Every repeat, not only the medians")                                           \
-    X(threshold, "threshold", "RATIO", NULL, RESULTS,                                                                  \
-      "Call it a regression above this ratio (default: 1 + A/A spread)")                                               \
-    X(aa, "aa", "ID", NULL, RESULTS, "The sweep of equal settings whose spread is the yardstick")                      \
-    X(output, "output", "FILE", NULL, RESULTS, "Write there instead of to standard output")                            \
-    X(output_dir, "output-dir", "FOLDER", NULL, RESULTS, "Where the pictures go (default: the store's folder)")        \
-    X(format, "format", "FORMAT", "csv|json", RESULTS, "csv (default) or json")                                        \
-    X(force, "force", NULL, NULL, RESULTS, "Replace a file that exists")                                               \
-    X(port, "port", "N", NULL, GENERAL, "Port on 127.0.0.1 (default 0: any free one, which is printed)")               \
-    X(once, "once", NULL, NULL, GENERAL, "Print once and end")                                                         \
+#define PROGRAM_OPTIONS(X)                                                                                            \
+    X(set, "set", "KEY=V[,V...]", NULL, SWEEP,                                                                        \
+      "Use these values for a key instead of the sweep's own; may be repeated")                                       \
+    X(quick, "quick", NULL, NULL, SWEEP, "Fewer repeats and shorter windows; the values of the axes stay")            \
+    X(resume, "resume", NULL, NULL, SWEEP, "Go on with the newest unfinished sweep of the same plan")                 \
+    X(repeats, "repeats", "N", NULL, SWEEP, "Times that each cell is measured; the same as --set repeats=N")          \
+    X(seed, "seed", "N", NULL, SWEEP, "Seed of the order, the arrivals and the workers (default: drawn and printed)") \
+    X(show_plan, "show-plan", NULL, NULL, SWEEP, "Print cells, order, seed and time needed; measure nothing")         \
+    X(hold, "hold", NULL, NULL, SWEEP, "Print the process ids and wait for Enter, so that perf or strace can attach") \
+    X(trace, "trace", "FILE", NULL, SWEEP, "Write what each worker did as a Chrome trace")                            \
+    X(store, "store", "FILE", NULL, RESULTS,                                                                          \
+      "The store of results (default: $PILFER_STORE, else results/data/pilfer.db)")                                   \
+    X(sweep, "sweep", "ID|last", NULL, RESULTS, "Which sweep of the store (default: last)")                           \
+    X(all, "all", NULL, NULL, RESULTS, "Every repeat, not only the medians")                                          \
+    X(threshold, "threshold", "RATIO", NULL, RESULTS,                                                                 \
+      "Call it a regression above this ratio (default: 1 + A/A spread)")                                              \
+    X(aa, "aa", "ID", NULL, RESULTS, "The sweep of equal settings whose spread is the yardstick")                     \
+    X(output, "output", "FILE", NULL, RESULTS, "Write there instead of to standard output")                           \
+    X(output_dir, "output-dir", "FOLDER", NULL, RESULTS, "Where the pictures go (default: the store's folder)")       \
+    X(format, "format", "FORMAT", EXPORT_WORDS, RESULTS, "csv (default), json or markdown")                           \
+    X(force, "force", NULL, NULL, RESULTS, "Replace a file that exists")                                              \
+    X(port, "port", "N", NULL, GENERAL, "Port on 127.0.0.1 (default 0: any free one, which is printed)")              \
+    X(once, "once", NULL, NULL, GENERAL, "Print once and end")                                                        \
     X(help, "help", NULL, NULL, GENERAL, "Print this and end")
 
 enum program_option {

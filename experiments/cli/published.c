@@ -9,17 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define FIELDS 7 /* max_workers,max_io,spin_limit,rps,router_cpu_low,router_cpu_high,extension_cpu */
 
 static const char published_text[] =
 #include "published_high_cpu.inc"
     ;
-
-const char *published_csv(void)
-{
-    return published_text;
-}
 
 static double number(const char *field)
 {
@@ -78,4 +75,17 @@ const struct published_figure *published_find(const struct published_figures *fi
             found = row;
     }
     return found;
+}
+
+int published_open(char *path, size_t size)
+{
+    int descriptor = memfd_create("published", MFD_CLOEXEC);
+    size_t length = sizeof published_text - 1;
+    if (descriptor < 0 || write(descriptor, published_text, length) != (ssize_t)length) {
+        if (descriptor >= 0)
+            close(descriptor);
+        return -1;
+    }
+    snprintf(path, size, "/proc/self/fd/%d", descriptor);
+    return descriptor;
 }

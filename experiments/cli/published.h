@@ -32,7 +32,8 @@ void published_read(struct published_figures *out);
 const struct published_figure *published_find(const struct published_figures *figures, const char *max_workers,
                                               const char *spin_limit);
 
-/* The embedded text, as in the file. */
-const char *published_csv(void);
+/* The embedded file, for those who read a path: a descriptor, to be closed, and its path. -1 where that cannot be had.
+ */
+int published_open(char *path, size_t size);
 
 #endif

@@ -46,21 +46,6 @@ static bool is_valid(const struct result *row)
            !(result_get_number(row, "disturbed", &disturbed) && disturbed != 0);
 }
 
-double reproduction_per_request(const struct cell *cell, const char *name)
-{
-    double *values = calloc(cell->count + 1, sizeof *values);
-    size_t count = 0;
-    for (uint32_t i = 0; values != NULL && i < cell->count; i++) {
-        double number, requests;
-        if (is_valid(cell->rows[i]) && result_get_number(cell->rows[i], name, &number) &&
-            result_get_number(cell->rows[i], "requests", &requests) && requests > 0)
-            values[count++] = number / requests;
-    }
-    double median = count > 0 ? statistics_median(values, count) : NAN;
-    free(values);
-    return median;
-}
-
 /* Ratio of the medians of every second repeat; NaN below STATISTICS_INTERVAL_MINIMUM. */
 static double half_ratio(const struct cell *cell, const char *name)
 {
@@ -266,7 +251,7 @@ static void print_paced(const struct cell_set *cells, double rate_rps, FILE *out
         interval = cell_interval(sorted[i], CPU_PERCENT, false);
         reproduction_interval(&interval, 1, cpu, sizeof cpu);
         for (int n = 0; n < 3; n++)
-            decimal_print_fixed(reproduction_per_request(sorted[i], names[n]), 1, events[n]);
+            decimal_print_fixed(cell_interval_per_request(sorted[i], names[n], false).median, 1, events[n]);
         fprintf(out, PACED_ROW, workers, spin, us, cpu, events[0], events[1], events[2]);
     }
     if (count > 0)

@@ -30,9 +30,6 @@ const struct cell *reproduction_find(const struct cell_set *cells, const char *m
 /* The A/A spread of a number over some cells (NULLs are left out); NaN where a cell has too few repeats. */
 double reproduction_spread(const struct cell *const *cells, size_t count, const char *name);
 
-/* Median over the valid repeats of a number divided by the requests of the same repeat; NaN if unknown. */
-double reproduction_per_request(const struct cell *cell, const char *name);
-
 /* "25.1 [24.0, 26.3]" for an interval, "25.1 (24.0 to 26.3)" for a range, "-" without values. size >= 64. */
 void reproduction_interval(const struct interval *interval, int digits, char *out, size_t size);
 

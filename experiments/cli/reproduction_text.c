@@ -106,7 +106,8 @@ static void say_counters(const struct cell_set *cells, FILE *out)
     char moving[512] = "", resting[512] = "";
     size_t moving_used = 0, resting_used = 0;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        double from = reproduction_per_request(below, names[i]), to = reproduction_per_request(above, names[i]);
+        double from = cell_interval_per_request(below, names[i], false).median;
+        double to = cell_interval_per_request(above, names[i], false).median;
         if (isnan(from) || isnan(to))
             continue;
         bool moves = to > COUNTER_MOVES_RATIO * from && to >= 0.1;

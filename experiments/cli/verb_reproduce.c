@@ -19,7 +19,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -87,25 +86,11 @@ static int reproduce(const struct invocation *invocation, int64_t *sweep_id)
     return status;
 }
 
-/* The published figures as a file that the plot can read; -1 where that cannot be had (then it draws none). */
-static int published_file(char *path, size_t size)
-{
-    int descriptor = memfd_create("published", MFD_CLOEXEC);
-    size_t length = strlen(published_csv());
-    if (descriptor < 0 || write(descriptor, published_csv(), length) != (ssize_t)length) {
-        if (descriptor >= 0)
-            close(descriptor);
-        return -1;
-    }
-    snprintf(path, size, "/proc/self/fd/%d", descriptor);
-    return descriptor;
-}
-
 /* Draws one picture after the other; says where they are. */
 static int draw(const char *folder, const struct stored_sweep *stored)
 {
     char published[64], paths[PICTURE_COUNT][PATH_MAX];
-    int descriptor = published_file(published, sizeof published);
+    int descriptor = published_open(published, sizeof published);
     int status = EXIT_DONE;
     bool drawn[PICTURE_COUNT] = {false};
     for (size_t i = 0; i < PICTURE_COUNT; i++) {

@@ -25,8 +25,10 @@ int verb_calibrate(const struct invocation *invocation);
 int verb_check(const struct invocation *invocation);
 int verb_completion(const struct invocation *invocation);
 int verb_doctor(const struct invocation *invocation);
+int verb_export(const struct invocation *invocation);
 int verb_help(const struct invocation *invocation);
 int verb_list(const struct invocation *invocation);
+int verb_plot(const struct invocation *invocation);
 int verb_run(const struct invocation *invocation);
 int verb_reproduce(const struct invocation *invocation);
 int verb_sweep(const struct invocation *invocation);
@@ -37,6 +39,7 @@ int verb_top(const struct invocation *invocation);
 void words_verbs(struct words *words);
 void words_lists(struct words *words);     /* schedulers, bounds, ... */
 void words_executors(struct words *words); /* names of schedulers and bounds */
+void words_plot_kinds(struct words *words);
 void words_shells(struct words *words);
 void words_sweeps(struct words *words); /* built-in ones; a file is admitted as well */
 

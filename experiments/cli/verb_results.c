@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The verbs that read the store: `export` and `plot`.
+ */
+#include "verbs.h"
+
+#include "plot.h"
+#include "published.h"
+#include "results/output.h"
+#include "store_option.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define PUBLISHED_SWEEP "high-cpu" /* the sweep that repeats what was published */
+
+void words_plot_kinds(struct words *words)
+{
+    for (int i = 0; i < PLOT_KIND_COUNT; i++)
+        words_add(words, plot_kinds[i].name);
+}
+
+/* Opens the store, reads the sweep that --sweep names, and hands it to use. */
+static int with_sweep(const struct invocation *invocation,
+                      int (*use)(const struct invocation *invocation, const struct stored_sweep *stored))
+{
+    struct store *store;
+    int status = store_open_reading(invocation, &store);
+    if (status != EXIT_DONE)
+        return status;
+    struct stored_sweep stored;
+    status = stored_sweep_read(invocation, store, invocation->options[OPTION_sweep], false, &stored);
+    if (status == EXIT_DONE) {
+        status = use(invocation, &stored);
+        stored_sweep_fini(&stored);
+    }
+    store_close(store);
+    return status;
+}
+
+/* ---- export ---- */
+
+static int export_rows(const struct invocation *invocation, const struct stored_sweep *stored)
+{
+    const char *word = invocation->options[OPTION_format], *path = invocation->options[OPTION_output];
+    enum export_format format = word != NULL ? (enum export_format)export_format_find(word) : EXPORT_CSV;
+    if (path == NULL) {
+        export_write(stdout, format, &stored->rows);
+        return EXIT_DONE; /* what went wrong with standard output is told at the end */
+    }
+    struct output output;
+    char message[OUTPUT_MESSAGE_SIZE];
+    if (output_open(&output, path, NULL, invocation->options[OPTION_force] != NULL, message) != 0)
+        return complain("export: %s", message), EXIT_USAGE;
+    export_write(output.stream, format, &stored->rows);
+    if (output_commit(&output, message) != 0)
+        return complain("export: %s", message), EXIT_SURROUNDINGS;
+    return EXIT_DONE;
+}
+
+int verb_export(const struct invocation *invocation)
+{
+    return with_sweep(invocation, export_rows);
+}
+
+/* ---- plot ---- */
+
+static int plot_rows(const struct invocation *invocation, const struct stored_sweep *stored)
+{
+    char message[PLOT_MESSAGE_SIZE], published[64];
+    int descriptor =
+        strcmp(stored->sweep.name, PUBLISHED_SWEEP) == 0 ? published_open(published, sizeof published) : -1;
+    struct plot_request request = {
+        .kind = (enum plot_kind)plot_kind_find(invocation->arguments[0]),
+        .set = &stored->rows,
+        .sweep = &stored->sweep,
+        .output = invocation->options[OPTION_output],
+        .force = invocation->options[OPTION_force] != NULL,
+        .published = descriptor >= 0 ? published : NULL,
+    };
+    int status = plot_write(&request, message);
+    if (descriptor >= 0)
+        close(descriptor);
+    if (status != EXIT_DONE)
+        complain("%s", message);
+    return status;
+}
+
+int verb_plot(const struct invocation *invocation)
+{
+    return with_sweep(invocation, plot_rows);
+}
