@@ -92,6 +92,18 @@ void reproduction_interval(const struct interval *interval, int digits, char *ou
              decimal_print_fixed(interval->high, digits, high));
 }
 
+void reproduction_cell(const struct cell *cell, const char *name, int digits, char *out, size_t size)
+{
+    struct interval interval = cell_interval(cell, name, false);
+    size_t mark = 0;
+    if (interval.count == 0) {
+        interval = cell_interval(cell, name, true);
+        if (interval.count > 0)
+            out[mark++] = '~';
+    }
+    reproduction_interval(&interval, digits, out + mark, size - mark);
+}
+
 void reproduction_say(FILE *out, const char *format, ...)
 {
     char text[4096];
@@ -201,21 +213,18 @@ static void print_closed(const struct published_figures *published, const struct
     size_t count;
     const struct cell **sorted = part(cells, "closed", 0, &count);
     if (count > 0) {
-        fprintf(out, "Closed loop: the same work at every setting, and the router's CPU\n\n");
+        fprintf(out, "Closed loop: requests per second, and the router's CPU\n\n");
         fprintf(out, CLOSED_ROW, "", "", "measured here", "", "", "published", "");
         fprintf(out, CLOSED_ROW, "max-workers", "spin-limit", "requests/s", "router CPU %", "CPU us/request",
                 "requests/s", "router CPU %");
     }
     for (size_t i = 0; i < count; i++) {
         char workers[32], spin[32], rps[96], cpu[96], us[96], published_rps[32], published_cpu[32];
-        struct interval interval = cell_interval(sorted[i], "rps", false);
         setting_text(sorted[i], "max_workers", workers, sizeof workers);
         setting_text(sorted[i], "spin_limit", spin, sizeof spin);
-        reproduction_interval(&interval, 0, rps, sizeof rps);
-        interval = cell_interval(sorted[i], CPU_PERCENT, false);
-        reproduction_interval(&interval, 1, cpu, sizeof cpu);
-        interval = cell_interval(sorted[i], CPU_US, false);
-        reproduction_interval(&interval, 0, us, sizeof us);
+        reproduction_cell(sorted[i], "rps", 0, rps, sizeof rps);
+        reproduction_cell(sorted[i], CPU_PERCENT, 1, cpu, sizeof cpu);
+        reproduction_cell(sorted[i], CPU_US, 0, us, sizeof us);
         published_text(published_find(published, result_get_text(sorted[i]->first, "max_workers"),
                                       result_get_text(sorted[i]->first, "spin_limit")),
                        published_rps, published_cpu, sizeof published_rps);
@@ -244,12 +253,10 @@ static void print_paced(const struct cell_set *cells, double rate_rps, FILE *out
     for (size_t i = 0; i < count; i++) {
         char workers[32], spin[32], us[96], cpu[96], events[3][DECIMAL_SIZE];
         static const char *const names[] = {"yields", "wakes_sent", "involuntary_switches"};
-        struct interval interval = cell_interval(sorted[i], CPU_US, false);
         setting_text(sorted[i], "max_workers", workers, sizeof workers);
         setting_text(sorted[i], "spin_limit", spin, sizeof spin);
-        reproduction_interval(&interval, 0, us, sizeof us);
-        interval = cell_interval(sorted[i], CPU_PERCENT, false);
-        reproduction_interval(&interval, 1, cpu, sizeof cpu);
+        reproduction_cell(sorted[i], CPU_US, 0, us, sizeof us);
+        reproduction_cell(sorted[i], CPU_PERCENT, 1, cpu, sizeof cpu);
         for (int n = 0; n < 3; n++)
             decimal_print_fixed(cell_interval_per_request(sorted[i], names[n], false).median, 1, events[n]);
         fprintf(out, PACED_ROW, workers, spin, us, cpu, events[0], events[1], events[2]);
@@ -314,12 +321,13 @@ void reproduction_print(const struct store_sweep *sweep, const struct result_set
     cell_set_init(&cells, set);
     fprintf(out, "The finding on this machine: sweep %lld, %s, seed %llu\n", (long long)sweep->id, sweep->name,
             (unsigned long long)sweep->seed);
-    reproduction_say(out, "Medians with 95 %% intervals [from %d repeats up], or ranges (low to high) below.\n",
+    reproduction_say(out, "Medians with 95 %% intervals [from %d repeats up], or ranges (low to high) below.",
                      STATISTICS_INTERVAL_MINIMUM);
+    fprintf(out, "\n");
     print_closed(&published, &cells, out);
     print_ratios(&cells, "closed", CPU_PERCENT, "router CPU %, closed loop", out);
     print_paced(&cells, REPRODUCTION_RATE_RPS, out);
     print_ratios(&cells, "paced", CPU_US, "router CPU per request, paced", out);
-    reproduction_print_text(sweep, &cells, out);
+    reproduction_print_text(&published, &cells, out);
     cell_set_fini(&cells);
 }

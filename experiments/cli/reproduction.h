@@ -11,6 +11,7 @@
 #ifndef PILFER_EXPERIMENTS_CLI_REPRODUCTION_H
 #define PILFER_EXPERIMENTS_CLI_REPRODUCTION_H
 
+#include "published.h"
 #include "statistics.h"
 #include "store.h"
 
@@ -30,11 +31,15 @@ const struct cell *reproduction_find(const struct cell_set *cells, const char *m
 /* The A/A spread of a number over some cells (NULLs are left out); NaN where a cell has too few repeats. */
 double reproduction_spread(const struct cell *const *cells, size_t count, const char *name);
 
+/* The interval of a number of a cell as reproduction_interval writes it; with "~" in front when every valid repeat was
+ * disturbed, and then over those. */
+void reproduction_cell(const struct cell *cell, const char *name, int digits, char *out, size_t size);
+
 /* "25.1 [24.0, 26.3]" for an interval, "25.1 (24.0 to 26.3)" for a range, "-" without values. size >= 64. */
 void reproduction_interval(const struct interval *interval, int digits, char *out, size_t size);
 
 /* The conditional text. */
-void reproduction_print_text(const struct store_sweep *sweep, const struct cell_set *cells, FILE *out);
+void reproduction_print_text(const struct published_figures *published, const struct cell_set *cells, FILE *out);
 
 /* Prints text wrapped at 100 columns. */
 void reproduction_say(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));

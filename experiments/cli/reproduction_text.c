@@ -84,13 +84,19 @@ static void say_growth(const char *what, const struct cell *above, const struct 
                      published);
 }
 
-static void say_closed(const struct cell_set *cells, FILE *out)
+static void say_closed(const struct published_figures *published, const struct cell_set *cells, FILE *out)
 {
+    const struct published_figure *one = published_find(published, "1", "default");
+    const struct published_figure *many = published_find(published, "25", "default");
+    char beside[160] = "";
+    if (one != NULL && many != NULL)
+        snprintf(beside, sizeof beside,
+                 " (Published, 1 against 25 workers, both at the default spin limit: %.0f to %.0f-%.0f %%.)",
+                 one->router_cpu_percent_low, many->router_cpu_percent_low, many->router_cpu_percent_high);
     say_rate(cells, out);
     say_growth("One worker without spinning against 25 workers at the default spin limit, closed loop",
                reproduction_find(cells, "closed", 0, "25", "default"), reproduction_find(cells, "closed", 0, "1", "0"),
-               CPU_PERCENT, "%",
-               " (Published, 1 against 25 workers, both at the default spin limit: 124 to 500-600 %.)", out);
+               CPU_PERCENT, "%", beside, out);
 }
 
 /* ---- what moves with it ---- */
@@ -155,11 +161,13 @@ static void say_separation(const struct cell_set *cells, FILE *out)
 
 /* ---- what this machine cannot show ---- */
 
-static void say_machine(const struct cell_set *cells, FILE *out)
+static void say_machine(const struct published_figures *published, const struct cell_set *cells, FILE *out)
 {
     double cores = NAN, most = 0, workers;
-    bool delay = false;
-    double extension_us = NAN;
+    bool delay = false, has_default = false;
+    double most_published = 0;
+    for (size_t i = 0; i < published->count; i++)
+        most_published = fmax(most_published, published->rows[i].router_cpu_percent_high);
     const char *machine = NULL;
     for (size_t i = 0; i < cells->count; i++) {
         const struct result *first = cells->cells[i].first;
@@ -169,21 +177,22 @@ static void say_machine(const struct cell_set *cells, FILE *out)
             most = fmax(most, workers);
         const char *mode = result_get_text(first, "extension_mode");
         delay = delay || (mode != NULL && strcmp(mode, "delay") == 0);
-        result_get_number(first, "extension_us", &extension_us);
+        const char *max_workers = result_get_text(first, "max_workers");
+        has_default = has_default || (max_workers != NULL && strcmp(max_workers, "default") == 0);
     }
     if (!isnan(cores) && most > cores)
         reproduction_say(
             out,
             "What this machine cannot show: it has %.0f usable CPUs, shared by the load generator, the router "
-            "and the extension, so at most %.0f of up to %.0f workers run at once; the published machine ran "
-            "up to 7 CPUs' worth of them. The level of the CPU figures is bounded by %.0f %% here.",
-            cores, cores, most, 100 * cores);
+            "and the extension, so at most %.0f of up to %.0f workers run at once, and the router's CPU is "
+            "bounded by %.0f %%; the published one reached %.0f %%.",
+            cores, cores, most, 100 * cores, most_published);
+    if (!isnan(cores) && !has_default)
+        reproduction_say(out, "max-workers default means %.0f here and was measured under that number.", cores);
     if (delay)
-        reproduction_say(
-            out,
-            "The extension only delays (mode delay%s) instead of computing, to leave the CPUs to the router; "
-            "the published one computed, at 90 to 94 %% of one CPU.",
-            isnan(extension_us) ? "" : ", absolute deadlines");
+        reproduction_say(out,
+                         "The extension only delays (mode delay, absolute deadlines), to leave the CPUs to the router; "
+                         "the published one computed, at about 90 %% of one CPU.");
     if (machine != NULL && strcmp(machine, "simulated") == 0)
         reproduction_say(out, "These figures are simulated.");
 }
@@ -235,6 +244,28 @@ static void count_row(struct tally *tally, const struct result *row)
         tally->worst_unaccounted_percent = fmax(tally->worst_unaccounted_percent, 100 * fabs(number) / cpu);
 }
 
+/* The medians once more, disturbed repeats included. */
+static void say_nothing_rejected(const struct cell_set *cells, FILE *out)
+{
+    const struct cell *above = reproduction_find(cells, "paced", REPRODUCTION_RATE_RPS, "25", "default");
+    const struct cell *below = reproduction_find(cells, "paced", REPRODUCTION_RATE_RPS, "1", "0");
+    const char *name = CPU_US;
+    if (above == NULL || below == NULL) {
+        above = reproduction_find(cells, "closed", 0, "25", "default");
+        below = reproduction_find(cells, "closed", 0, "1", "0");
+        name = CPU_PERCENT;
+    }
+    if (above == NULL || below == NULL)
+        return;
+    struct interval high = cell_interval(above, name, true), low = cell_interval(below, name, true);
+    if (high.count > 0 && low.count > 0)
+        reproduction_say(
+            out,
+            "With nothing rejected, 25 workers at the default spin limit against 1 at spin 0: %.2f times the "
+            "CPU (%s, %s). A ~ marks a cell of which every repeat was disturbed.",
+            high.median / low.median, name, is_mode(above, "paced") ? "paced" : "closed loop");
+}
+
 static void say_trust(const struct cell_set *cells, FILE *out)
 {
     struct tally tally = {0};
@@ -255,6 +286,8 @@ static void say_trust(const struct cell_set *cells, FILE *out)
             out, "Cost of the accounting: at most %.2f us per request, %.1f %% of the router's CPU (%s %.0f %%).",
             tally.stamp_us, tally.worst_stamp_percent, tally.worst_stamp_percent <= STAMP_PERCENT ? "within" : "OVER",
             STAMP_PERCENT);
+    if (tally.disturbed > 0)
+        say_nothing_rejected(cells, out);
     reproduction_say(out,
                      "Repeats: %llu, of which %llu invalid and %llu disturbed; medians are over the valid and "
                      "undisturbed ones.",
@@ -262,11 +295,11 @@ static void say_trust(const struct cell_set *cells, FILE *out)
                      (unsigned long long)tally.disturbed);
 }
 
-void reproduction_print_text(const struct store_sweep *sweep, const struct cell_set *cells, FILE *out)
+void reproduction_print_text(const struct published_figures *published, const struct cell_set *cells, FILE *out)
 {
-    say_closed(cells, out);
+    say_closed(published, cells, out);
     say_counters(cells, out);
     say_separation(cells, out);
-    say_machine(cells, out);
+    say_machine(published, cells, out);
     say_trust(cells, out);
 }
