@@ -14,12 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AXIS           (PARAMETER_IDENTITY | PARAMETER_SWEEPABLE)
-#define AXIS_DEFAULT   (AXIS | PARAMETER_DEFAULT_WORD)
-#define NETWORKED      "router|echo"
-#define IN_PROCESS     "trickle|burst|chain|spawn|ping"
-#define THREADS_MAX    32767
-#define SPIN_LIMIT_MAX 32767
+#define AXIS         (PARAMETER_IDENTITY | PARAMETER_SWEEPABLE)
+#define AXIS_DEFAULT (AXIS | PARAMETER_DEFAULT_WORD)
+#define NETWORKED    "router|echo"
+#define IN_PROCESS   "trickle|burst|chain|spawn|ping"
 
 /* clang-format off */
 const struct parameter parameters[] = {
@@ -34,13 +32,13 @@ const struct parameter parameters[] = {
      "idle policy: who is woken, how workers spin and park (default: the scheduler's own)"},
     {"sizing", "sizing", PARAMETER_NAME, AXIS_DEFAULT, "default", 0, 0, "sizing", "", "",
      "sizing policy: how many workers may run now (default: the scheduler's own)"},
-    {"min-workers", "min_workers", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 1, THREADS_MAX, "", "", "",
+    {"min-workers", "min_workers", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 1, PILFER_WORKERS_MAX, "", "", "",
      "workers started at once (default: 1 under sizing fixed)"},
-    {"max-workers", "max_workers", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 1, THREADS_MAX, "", "", "",
+    {"max-workers", "max_workers", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 1, PILFER_WORKERS_MAX, "", "", "",
      "most workers at a time (default: usable CPUs under sizing fixed)"},
-    {"spin-limit", "spin_limit", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 0, SPIN_LIMIT_MAX, "", "", "",
+    {"spin-limit", "spin_limit", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 0, PILFER_SPIN_LIMIT_MAX, "", "", "",
      "L: an idle worker takes 2 L back-off steps before it parks (default: 70, on Arm 280)"},
-    {"parallelism", "parallelism", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 1, THREADS_MAX, "", "", "",
+    {"parallelism", "parallelism", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 1, PILFER_WORKERS_MAX, "", "", "",
      "items of a bound that run at once (default: max-workers resolved)"},
     {"lifo-slot", "lifo_slot", PARAMETER_COUNT_OF, AXIS, "0", 0, 1, "", "", "",
      "1: a task submitted from inside a task runs next on the same worker, at most three in a row"},
@@ -146,17 +144,18 @@ void parameter_keys(const char **out)
 
 static bool entry_at(enum pilfer_kind kind, uint32_t index, struct parameter_choice *out)
 {
-    const struct pilfer_entry *entry = pilfer_entry(kind, index);
-    if (entry == NULL)
+    struct pilfer_entry entry;
+    if (!pilfer_entry(kind, index, &entry))
         return false;
-    *out = (struct parameter_choice){entry->name, entry->summary, entry->hidden || entry->specimen};
+    *out = (struct parameter_choice){entry.name, entry.summary, entry.hidden || entry.specimen};
     return true;
 }
 
 static uint32_t entry_count(enum pilfer_kind kind)
 {
+    struct pilfer_entry entry;
     uint32_t count = 0;
-    while (pilfer_entry(kind, count) != NULL)
+    while (pilfer_entry(kind, count, &entry))
         count++;
     return count;
 }

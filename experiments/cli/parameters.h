@@ -32,16 +32,16 @@ enum parameter_flags {
 };
 
 struct parameter {
-    const char *key;      /* "max-workers" */
-    const char *column;   /* "max_workers"; unit last: "rate_rps" for key "rate" */
+    const char *key;    /* "max-workers" */
+    const char *column; /* "max_workers"; unit last: "rate_rps" for key "rate" */
     enum parameter_type type;
     uint32_t flags;
-    const char *initial;  /* default text; "" is unset */
+    const char *initial; /* default text; "" is unset */
     double minimum, maximum;
-    const char *words;    /* PARAMETER_WORD: "closed\0paced\0"; PARAMETER_NAME: the registry's name */
-    const char *unit;     /* "us", "s", "rps", "" */
-    const char *scope;    /* workloads in which it has an effect, "router|echo"; "" is all */
-    const char *help;     /* one line */
+    const char *words; /* PARAMETER_WORD: "closed\0paced\0"; PARAMETER_NAME: the registry's name */
+    const char *unit;  /* "us", "s", "rps", "" */
+    const char *scope; /* workloads in which it has an effect, "router|echo"; "" is all */
+    const char *help;  /* one line */
 };
 
 extern const struct parameter parameters[];
@@ -50,8 +50,8 @@ extern const uint32_t parameter_count;
 /* Index by key, or -1. */
 int parameter_find(const char *key);
 
-/* The keys in table order, for nearest_word and completion: writes parameter_count pointers to static memory. out has room
- * for PARAMETER_LIMIT. */
+/* The keys in table order, for nearest_word and completion: writes parameter_count pointers to static memory. out has
+ * room for PARAMETER_LIMIT. */
 void parameter_keys(const char **out);
 
 /* One of the words or names that a parameter admits. Pointers are to static memory. */
@@ -60,7 +60,8 @@ struct parameter_choice {
     bool hidden;                /* admitted, but left out of lists and default sweeps (skeleton, specimens) */
 };
 
-/* The index-th choice of a PARAMETER_WORD or PARAMETER_NAME, "default" not among them; false past the end. Any thread. */
+/* The index-th choice of a PARAMETER_WORD or PARAMETER_NAME, "default" not among them; false past the end. Any thread.
+ */
 bool parameter_choice_at(const struct parameter *parameter, uint32_t index, struct parameter_choice *out);
 
 /* Whether the parameter has an effect in the workload. */
@@ -68,8 +69,8 @@ bool parameter_in_scope(const struct parameter *parameter, const char *workload)
 /* The nearest key, or NULL if none is near (edit distance over a third of the length). Also for any list of words. */
 const char *nearest_word(const char *word, const char *const *words, size_t count);
 
-/* Checks and normalises a value; 0, or -1 with one line in message: what was found, what was expected, the nearest word.
- * A normalised text is its own normalisation: durations are accepted in seconds without a unit as well. out holds
+/* Checks and normalises a value; 0, or -1 with one line in message: what was found, what was expected, the nearest
+ * word. A normalised text is its own normalisation: durations are accepted in seconds without a unit as well. out holds
  * PARAMETER_TEXT_SIZE bytes. Any thread; the locale has no effect. */
 #define PARAMETER_TEXT_SIZE 128
 int parameter_parse(const struct parameter *parameter, const char *text, char *out, char *message, size_t message_size);
@@ -83,7 +84,8 @@ void configuration_init(struct configuration *configuration); /* all defaults */
 
 /* By key; the key must exist (programming error otherwise). */
 const char *configuration_text(const struct configuration *configuration, const char *key);
-double configuration_number(const struct configuration *configuration, const char *key); /* durations in s; NaN: unset/default */
+double configuration_number(const struct configuration *configuration,
+                            const char *key); /* durations in s; NaN: unset/default */
 bool configuration_is_default(const struct configuration *configuration, const char *key);
 void configuration_set(struct configuration *configuration, const char *key, const char *normalised);
 

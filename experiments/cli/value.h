@@ -2,8 +2,8 @@
  *
  * Strict decimal numbers, independent of the locale.
  *
- * How it works. A number is digits, perhaps a point and up to nine more digits; no sign, exponent, hex, space or leading
- * zero. It is held as an integer count of billionths, so nothing is rounded on the way in or out.
+ * How it works. A number is digits, perhaps a point and up to nine more digits; no sign, exponent, hex, space or
+ * leading zero. It is held as an integer count of billionths, so nothing is rounded on the way in or out.
  */
 #ifndef PILFER_EXPERIMENTS_CLI_VALUE_H
 #define PILFER_EXPERIMENTS_CLI_VALUE_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VALUE_ONE      UINT64_C(1000000000)
+#define VALUE_ONE       UINT64_C(1000000000)
 #define VALUE_TEXT_SIZE 24
 
 /* Reads the number at the start of text: true with its billionths and what stands behind it; false if there is none, it

@@ -3,15 +3,15 @@
  * The plan: which cells a specification means on this machine, and the order in which they are measured.
  *
  * How it works. Each part's cross product is resolved point by point (cell_resolve). A point collapses into another
- *   - when they differ only in a parameter without effect: a knob that the scheduler lacks, the rate of a closed loop, a
- *     parameter of another workload;
+ *   - when they differ only in a parameter without effect: a knob that the scheduler lacks, the rate of a closed loop,
+ * a parameter of another workload;
  *   - when what they mean is equal (max-workers `default` and `2` on two cores): the one written with numbers stays.
- * Points that are not admitted (an idle policy that a scheduler refuses) are left out. Both are noted. What is left is a
- * list of cells, each with an id that names its configuration: the scheduler and every parameter of its identity that
+ * Points that are not admitted (an idle policy that a scheduler refuses) are left out. Both are noted. What is left is
+ * a list of cells, each with an id that names its configuration: the scheduler and every parameter of its identity that
  * is not at its default, in table order: "scheduler=chase-lev max-workers=25 spin-limit=0 mode=paced rate=2000".
  *
- * Repeats are interleaved: block r runs every cell that has r repeats or more once, in a random order that depends on the
- * seed and r only, so that slow drift of the machine falls on all cells alike.
+ * Repeats are interleaved: block r runs every cell that has r repeats or more once, in a random order that depends on
+ * the seed and r only, so that slow drift of the machine falls on all cells alike.
  */
 #ifndef PILFER_EXPERIMENTS_RUNNER_PLAN_H
 #define PILFER_EXPERIMENTS_RUNNER_PLAN_H
@@ -48,8 +48,8 @@ struct plan {
 };
 
 /* Resolves, collapses and orders. seed_given: the person asked for this seed, so it is part of what --resume compares.
- * Returns 0 (plan_fini frees it), or the number of faults written, among them: more than SPECIFICATION_CELLS_MAX points,
- * no cell left. Starts nothing. */
+ * Returns 0 (plan_fini frees it), or the number of faults written, among them: more than SPECIFICATION_CELLS_MAX
+ * points, no cell left. Starts nothing. */
 int plan_build(const struct specification *specification, uint64_t seed, bool seed_given, FILE *faults,
                struct plan *out);
 void plan_fini(struct plan *plan);
@@ -60,8 +60,8 @@ void plan_reorder(struct plan *plan, uint64_t seed);
 /* The configuration of a cell. */
 void plan_configuration(const struct plan *plan, uint32_t cell, struct configuration *out);
 
-/* The seed of one repeat: the same for all cells of a block, so that they see the same arrivals. Repeat 1 has the plan's
- * own. At most PLAN_SEED_MAX. */
+/* The seed of one repeat: the same for all cells of a block, so that they see the same arrivals. Repeat 1 has the
+ * plan's own. At most PLAN_SEED_MAX. */
 uint64_t plan_step_seed(const struct plan *plan, uint32_t repeat);
 
 /* What --show-plan prints: cells, order, seed, notes, estimate. */

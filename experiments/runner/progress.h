@@ -2,9 +2,9 @@
  *
  * Progress of long work: one line that is rewritten on a terminal, plain lines otherwise.
  *
- * How it works. The time left is the estimate of what is left, scaled by how the finished steps compared with theirs. On a
- * terminal the line is cut at its width and removed before anything else is printed; elsewhere one line per tenth of
- * the work is written, so that a log stays short.
+ * How it works. The time left is the estimate of what is left, scaled by how the finished steps compared with theirs.
+ * On a terminal the line is cut at its width and removed before anything else is printed; elsewhere one line per tenth
+ * of the work is written, so that a log stays short.
  */
 #ifndef PILFER_EXPERIMENTS_RUNNER_PROGRESS_H
 #define PILFER_EXPERIMENTS_RUNNER_PROGRESS_H
@@ -29,6 +29,9 @@ void progress_step(struct progress *progress, const char *name);
 
 /* It ended after spent seconds; its estimate was seconds. */
 void progress_done(struct progress *progress, double seconds, double spent);
+
+/* "4 min 3 s". */
+void progress_format_seconds(double seconds, char *out, size_t size);
 
 /* Removes the line from a terminal, so that a message can be printed. */
 void progress_clear(struct progress *progress);

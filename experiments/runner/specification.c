@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Specifications in memory: keys, lists, inheritance between [sweep] and its parts; see specification.h. Sweep files are
- * read in specification_file.c.
+ * Specifications in memory: keys, lists, inheritance between [sweep] and its parts; see specification.h. Sweep files
+ * are read in specification_file.c.
  *
- * How it works. The product of a part's axes is checked each time an axis is added, so that a hostile list costs no more
- * memory than a legal one.
+ * How it works. The product of a part's axes is checked each time an axis is added, so that a hostile list costs no
+ * more memory than a legal one.
  */
 #include "runner/specification.h"
 
@@ -261,6 +261,8 @@ static bool list_read(const struct parameter *parameter, const char *values, str
         list_add_item(&list, trim(item));
     }
     free(copy);
+    if (faults->count == faults_before && list.axis.count == 0)
+        fault(faults, "%s: found '%s', expected a name, of which there are none yet", parameter->key, escaped(values));
     if (faults->count != faults_before) {
         free(list.axis.values);
         return false;
@@ -307,10 +309,8 @@ bool specification_name_is_good(const char *name)
 
 static bool set_repeats(struct specification_part *part, const char *values, struct faults *faults)
 {
-    static const struct parameter repeats = {.key = "repeats",
-                                             .type = PARAMETER_COUNT_OF,
-                                             .minimum = 1,
-                                             .maximum = SPECIFICATION_REPEATS_MAX};
+    static const struct parameter repeats = {
+        .key = "repeats", .type = PARAMETER_COUNT_OF, .minimum = 1, .maximum = SPECIFICATION_REPEATS_MAX};
     struct specification_axis axis;
     if (!list_read(&repeats, values, faults, &axis))
         return false;
@@ -356,8 +356,9 @@ static bool set_extra(struct specification *specification, struct specification_
     if (strcmp(key, "description") == 0)
         return set_text(specification->description, sizeof specification->description, key, values, faults);
     if (!specification_name_is_good(values)) {
-        fault(faults, "name: found '%s', expected 1 to %d letters, digits, '.', '_' or '-', beginning with one of the "
-                      "first two",
+        fault(faults,
+              "name: found '%s', expected 1 to %d letters, digits, '.', '_' or '-', beginning with one of the "
+              "first two",
               escaped(values), SPECIFICATION_NAME_SIZE - 1);
         return false;
     }
@@ -412,8 +413,7 @@ int specification_set(struct specification *specification, const char *option, c
     struct faults faults;
     faults_init(&faults, stream, option);
     int index = specification_key_find(key, &faults);
-    if (index < 0 ||
-        !specification_key_set(specification, &specification->common, (uint32_t)index, values, &faults))
+    if (index < 0 || !specification_key_set(specification, &specification->common, (uint32_t)index, values, &faults))
         return (int)faults.count;
     for (uint32_t i = 0; i < specification->part_count; i++) {
         if ((uint32_t)index < parameter_count)

@@ -2,11 +2,11 @@
  *
  * The specification: what a person asked to have measured, before it is known what that means on this machine.
  *
- * How it works. A sweep file is INI, read with libinih through a reader hook of our own. [sweep] holds what is common to
- * the whole sweep; [part NAME] sections, if there are any, override it, so that one sweep can consist of parts with their
- * own mode, rate or axes. A key is a parameter (cli/parameters.h) or one of name, description, repeats, order. A value is
- * a comma list whose items are single values, ranges ("1..4", "0..100 step 10") or, for names, "all". A list with more than one value is an
- * axis; a part is measured at every point of the cross product of its axes.
+ * How it works. A sweep file is INI, read with libinih through a reader hook of our own. [sweep] holds what is common
+ * to the whole sweep; [part NAME] sections, if there are any, override it, so that one sweep can consist of parts with
+ * their own mode, rate or axes. A key is a parameter (cli/parameters.h) or one of name, description, repeats, order. A
+ * value is a comma list whose items are single values, ranges ("1..4", "0..100 step 10") or, for names, "all". A list
+ * with more than one value is an axis; a part is measured at every point of the cross product of its axes.
  *
  * Command lines take the same way: `--set KEY=V[,V...]` and the options of `run` call specification_set.
  *
@@ -32,9 +32,9 @@
 #define SPECIFICATION_REPEATS_MAX      10000
 
 /* What --quick cuts repeats and times to. */
-#define SPECIFICATION_QUICK_REPEATS    3
-#define SPECIFICATION_QUICK_DURATION   "0.5"
-#define SPECIFICATION_QUICK_WARMUP     "0.2"
+#define SPECIFICATION_QUICK_REPEATS  3
+#define SPECIFICATION_QUICK_DURATION "0.5"
+#define SPECIFICATION_QUICK_WARMUP   "0.2"
 
 /* The values of one parameter, normalised, in the order written. count 0: not given here. */
 struct specification_axis {
@@ -63,12 +63,13 @@ struct specification {
     uint32_t part_count;
 };
 
-/* An empty specification: one cell, all defaults, one repeat. Memory of the caller; specification_fini frees the rest. */
+/* An empty specification: one cell, all defaults, one repeat. Memory of the caller; specification_fini frees the rest.
+ */
 void specification_init(struct specification *specification, const char *name);
 void specification_fini(struct specification *specification);
 
-/* Reads a sweep file into an uninitialised specification; its name is the key `name` or the file's stem. Returns 0, or the
- * number of faults written to the stream (then there is nothing to fini). */
+/* Reads a sweep file into an uninitialised specification; its name is the key `name` or the file's stem. Returns 0, or
+ * the number of faults written to the stream (then there is nothing to fini). */
 int specification_parse_file(const char *path, FILE *faults, struct specification *out);
 
 /* As specification_parse_file for a text of size bytes; origin stands where the path would. */

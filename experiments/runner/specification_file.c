@@ -31,7 +31,7 @@
 
 /* Where a section and its keys were seen; line 0: not yet. */
 struct section_lines {
-    uint32_t header, last_key;
+    uint32_t header, content; /* content: the last line that holds or was meant to hold a key */
     uint32_t keys[KEY_LIMIT];
 };
 
@@ -200,6 +200,7 @@ static char *read_line(char *out, int size, void *context)
     if (length_max > SPECIFICATION_LINE_LENGTH_MAX)
         length_max = SPECIFICATION_LINE_LENGTH_MAX;
     reading->faults.line++;
+    uint32_t faults_before = reading->faults.count;
     bool is_good = !has_control_byte(reading, start, length);
     if (is_good && length > length_max) {
         fault(&reading->faults, "found a line of %zu bytes, expected at most %zu", length, length_max);
@@ -210,6 +211,8 @@ static char *read_line(char *out, int size, void *context)
         out[length] = '\0';
         is_good = check_line(reading, out);
     }
+    if (reading->faults.count != faults_before && reading->section != NO_SECTION)
+        lines_of(reading)->content = reading->faults.line;
     snprintf(is_good ? out + length : out, 2, "\n");
     return out;
 }
@@ -226,7 +229,7 @@ static int read_key(void *context, const char *section, const char *key, const c
         return 1;
     }
     struct section_lines *lines = lines_of(reading);
-    lines->last_key = faults->line;
+    lines->content = faults->line;
     int index = specification_key_find(key, faults);
     if (index < 0)
         return 1;
@@ -272,7 +275,7 @@ static void check_sections(struct reading *reading)
     for (uint32_t i = 0; i <= specification->part_count; i++) {
         const struct section_lines *lines = &reading->sections[i];
         faults->line = lines->header;
-        if (lines->header == 0 || lines->last_key != 0)
+        if (lines->header == 0 || lines->content != 0)
             continue;
         fault(faults, "found [%s%s] without keys, expected at least one", i == 0 ? "sweep" : "part ",
               i == 0 ? "" : specification->parts[i - 1].name);
@@ -282,8 +285,7 @@ static void check_sections(struct reading *reading)
         specification_check(specification, faults);
 }
 
-int specification_parse_text(const char *origin, const char *text, size_t size, FILE *stream,
-                             struct specification *out)
+int specification_parse_text(const char *origin, const char *text, size_t size, FILE *stream, struct specification *out)
 {
     struct faults faults;
     faults_init(&faults, stream, origin);
@@ -363,7 +365,7 @@ int specification_parse_file(const char *path, FILE *stream, struct specificatio
 /* ---- built-in sweeps ---- */
 
 static const struct builtin_sweep builtin_sweeps[] = {
-#include "builtin_sweeps.inc"
+#include "sweeps/builtin_sweeps.inc"
 };
 #define BUILTIN_SWEEPS (sizeof builtin_sweeps / sizeof builtin_sweeps[0])
 

@@ -7,8 +7,8 @@
  * crashes or hangs is stored as invalid and the sweep goes on. A cell that cannot be measured here (no port, no thread)
  * is not stored, so that --resume tries it again; SWEEP_SURROUNDINGS_MAX of them in a row end the sweep.
  *
- * Signals. SIGINT, SIGTERM and SIGHUP end the repeat in progress without storing it, and the sweep with a line that says
- * how to go on. A second SIGINT exits at once. SIGTSTP and SIGCONT work as usual; a repeat that was suspended is
+ * Signals. SIGINT, SIGTERM and SIGHUP end the repeat in progress without storing it, and the sweep with a line that
+ * says how to go on. A second SIGINT exits at once. SIGTSTP and SIGCONT work as usual; a repeat that was suspended is
  * disturbed.
  */
 #ifndef PILFER_EXPERIMENTS_RUNNER_SWEEP_H

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Effect and meaning of parameters; see effect.h.
+ */
+#include "runner/effect.h"
+
+#include "pilfer.h"
+#include "runner/settings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Knobs of which at least one must be there for the parameter to matter. */
+static const struct {
+    const char *key;
+    uint32_t knobs;
+} knobs_needed[] = {
+    {"over", PILFER_KNOB_PARALLELISM}, {"parallelism", PILFER_KNOB_PARALLELISM}, {"idle", PILFER_KNOB_WORKERS},
+    {"sizing", PILFER_KNOB_WORKERS},   {"min-workers", PILFER_KNOB_WORKERS},     {"max-workers", PILFER_KNOB_WORKERS},
+    {"spin-limit", PILFER_KNOB_SPIN},  {"lifo-slot", PILFER_KNOB_LIFO_SLOT},
+};
+
+/* Whether the idle policy of this name spins; true for an unknown one. */
+static bool idle_spins(const char *name)
+{
+    struct pilfer_entry entry;
+    for (uint32_t i = 0; name != NULL && pilfer_entry(PILFER_KIND_IDLE, i, &entry); i++) {
+        if (strcmp(entry.name, name) == 0)
+            return (entry.knobs & PILFER_KNOB_SPIN) != 0;
+    }
+    return true;
+}
+
+const char *effect_taken_by(const struct configuration *configuration, uint32_t parameter,
+                            const struct result *resolved)
+{
+    const struct parameter *row = &parameters[parameter];
+    if (!parameter_in_scope(row, configuration_text(configuration, "workload")))
+        return "workload";
+    if (strcmp(row->key, "rate") == 0 || strcmp(row->key, "arrivals") == 0)
+        return settings_is_paced(configuration) ? NULL : "mode";
+    for (size_t i = 0; i < sizeof knobs_needed / sizeof knobs_needed[0]; i++) {
+        if (strcmp(knobs_needed[i].key, row->key) == 0 && (settings_knobs(configuration) & knobs_needed[i].knobs) == 0)
+            return "scheduler";
+    }
+    if (strcmp(row->key, "spin-limit") == 0 && resolved != NULL && !idle_spins(result_get_text(resolved, "idle")))
+        return "idle";
+    return NULL;
+}
+
+void effect_value(const struct configuration *configuration, uint32_t parameter, const struct result *resolved,
+                  char *out)
+{
+    const struct parameter *row = &parameters[parameter];
+    const char *text = configuration->values[parameter];
+    char name[80];
+    double number;
+    snprintf(out, PARAMETER_TEXT_SIZE, "%s", text);
+    if (!(row->flags & PARAMETER_DEFAULT_WORD) || strcmp(text, "default") != 0)
+        return;
+    snprintf(name, sizeof name, "%s_resolved", row->column);
+    const char *meaning = result_get_text(resolved, name);
+    if (meaning == NULL && row->type == PARAMETER_NAME)
+        meaning = result_get_text(resolved, row->column);
+    if (meaning != NULL)
+        snprintf(out, PARAMETER_TEXT_SIZE, "%s", meaning);
+    else if (result_get_number(resolved, name, &number) && number == floor(number) && fabs(number) < 1e15)
+        snprintf(out, PARAMETER_TEXT_SIZE, "%.0f", number);
+}
