@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From parameter texts to options; see settings.h.
+ */
+#include "settings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* From this many CPUs up, router, extension and clients do not have to share: the extension may burn as published. */
+#define BURN_CPUS_MIN 4
+/* Service time of the extension in us. Published for burning; for delaying, what keeps 10 connections at some 2,500
+ * requests/s, which two CPUs carry at every setting. */
+#define BURN_US  53
+#define DELAY_US 400
+
+static uint32_t whole(const struct configuration *configuration, const char *key)
+{
+    return configuration_is_default(configuration, key) ? 0 : (uint32_t)configuration_number(configuration, key);
+}
+
+static const char *name_or_null(const struct configuration *configuration, const char *key)
+{
+    const char *text = configuration_text(configuration, key);
+    return *text == '\0' || configuration_is_default(configuration, key) ? NULL : text;
+}
+
+static const struct pilfer_entry *find_entry(enum pilfer_kind kind, const char *name)
+{
+    const struct pilfer_entry *entry;
+    for (uint32_t i = 0; (entry = pilfer_entry(kind, i)) != NULL; i++) {
+        if (strcmp(entry->name, name) == 0)
+            return entry;
+    }
+    return NULL;
+}
+
+uint32_t settings_knobs(const struct configuration *configuration)
+{
+    const char *name = configuration_text(configuration, "scheduler");
+    const struct pilfer_entry *scheduler = find_entry(PILFER_KIND_SCHEDULER, name);
+    if (scheduler != NULL)
+        return scheduler->knobs;
+    const struct pilfer_entry *bound = find_entry(PILFER_KIND_BOUND, name);
+    if (bound == NULL)
+        return 0;
+    const char *over = name_or_null(configuration, "over");
+    const struct pilfer_entry *below = find_entry(PILFER_KIND_SCHEDULER, over != NULL ? over : "chase-lev");
+    return bound->knobs | (below != NULL ? below->knobs : 0);
+}
+
+bool settings_cpu_list(const char *text, cpu_set_t *out)
+{
+    CPU_ZERO(out);
+    do {
+        char *end;
+        unsigned long first = strtoul(text, &end, 10), last = first;
+        if (end == text)
+            return false;
+        if (*end == '-') {
+            text = end + 1;
+            last = strtoul(text, &end, 10);
+            if (end == text)
+                return false;
+        }
+        if (last < first || last >= CPU_SETSIZE || (*end != ',' && *end != '\0'))
+            return false;
+        for (unsigned long cpu = first; cpu <= last; cpu++)
+            CPU_SET(cpu, out);
+        text = *end == ',' ? end + 1 : end;
+    } while (*text != '\0');
+    return true;
+}
+
+uint32_t settings_router_cpus(const struct configuration *configuration)
+{
+    uint32_t cpus = platform_usable_cpus();
+    cpu_set_t wanted, usable;
+    const char *list = configuration_text(configuration, "router-cpus");
+    if (*list != '\0' && settings_cpu_list(list, &wanted) && sched_getaffinity(0, sizeof usable, &usable) == 0) {
+        CPU_AND(&wanted, &wanted, &usable);
+        uint32_t count = (uint32_t)CPU_COUNT(&wanted);
+        cpus = count > 0 && count < cpus ? count : cpus;
+    }
+    if (!configuration_is_default(configuration, "quota-percent")) {
+        uint32_t quota = (uint32_t)ceil(configuration_number(configuration, "quota-percent") / 100);
+        cpus = quota > 0 && quota < cpus ? quota : cpus;
+    }
+    return cpus;
+}
+
+static void set_tunables(const struct configuration *configuration, uint32_t knobs, struct executor_settings *out)
+{
+    if ((knobs & PILFER_KNOB_LIFO_SLOT) != 0) {
+        out->tunables[0] = (struct pilfer_setting){"lifo-slot", whole(configuration, "lifo-slot")};
+        out->options.setting_count = 1;
+    }
+    out->options.settings = out->tunables;
+}
+
+int settings_executor(const struct configuration *configuration, uint64_t seed, struct executor_settings *out,
+                      char *message)
+{
+    uint32_t knobs = settings_knobs(configuration);
+    bool bound = find_entry(PILFER_KIND_BOUND, configuration_text(configuration, "scheduler")) != NULL;
+    *out = (struct executor_settings){
+        .options =
+            {
+                .scheduler = configuration_text(configuration, "scheduler"),
+                .over = bound ? name_or_null(configuration, "over") : NULL,
+                .idle = name_or_null(configuration, "idle"),
+                .sizing = name_or_null(configuration, "sizing"),
+                .min_workers = whole(configuration, "min-workers"),
+                .max_workers = whole(configuration, "max-workers"),
+                .spin_limit = configuration_is_default(configuration, "spin-limit")
+                                  ? PILFER_SPIN_LIMIT_DEFAULT
+                                  : (uint32_t)configuration_number(configuration, "spin-limit"),
+                .parallelism = bound ? whole(configuration, "parallelism") : 0,
+                .seed = seed,
+                .trace_events = whole(configuration, "trace-events"),
+            },
+    };
+    set_tunables(configuration, knobs, out);
+    struct pilfer_resolved resolved;
+    if (pilfer_resolve(&out->options, &resolved, message) != 0)
+        return -1;
+    /* The library looks at the CPUs of the calling process; the process under test may have fewer. */
+    if (out->options.max_workers == 0 && resolved.sizing != NULL && strcmp(resolved.sizing, "fixed") == 0) {
+        uint32_t cpus = settings_router_cpus(configuration);
+        out->options.max_workers = cpus > out->options.min_workers ? cpus : out->options.min_workers;
+    }
+    return 0;
+}
+
+static bool workload_is(const struct configuration *configuration, const char *name)
+{
+    return strcmp(configuration_text(configuration, "workload"), name) == 0;
+}
+
+bool settings_is_networked(const struct configuration *configuration)
+{
+    return !in_process_is(configuration_text(configuration, "workload"));
+}
+
+bool settings_has_extension(const struct configuration *configuration)
+{
+    return workload_is(configuration, "router");
+}
+
+static bool mode_is_paced(const struct configuration *configuration)
+{
+    return strcmp(configuration_text(configuration, "mode"), "paced") == 0;
+}
+
+bool settings_is_paced(const struct configuration *configuration)
+{
+    return settings_is_networked(configuration) ? mode_is_paced(configuration) : workload_is(configuration, "trickle");
+}
+
+uint32_t settings_channels(const struct configuration *configuration)
+{
+    return configuration_is_default(configuration, "channels") ? whole(configuration, "connections")
+                                                               : whole(configuration, "channels");
+}
+
+enum extension_mode settings_extension_mode(const struct configuration *configuration)
+{
+    if (configuration_is_default(configuration, "extension-mode"))
+        return platform_usable_cpus() >= BURN_CPUS_MIN ? EXTENSION_BURN : EXTENSION_DELAY;
+    return strcmp(configuration_text(configuration, "extension-mode"), "burn") == 0 ? EXTENSION_BURN : EXTENSION_DELAY;
+}
+
+const char *settings_extension_mode_name(enum extension_mode mode)
+{
+    return mode == EXTENSION_BURN ? "burn" : "delay";
+}
+
+uint32_t settings_extension_us(const struct configuration *configuration)
+{
+    if (!configuration_is_default(configuration, "extension-us"))
+        return whole(configuration, "extension-us");
+    return settings_extension_mode(configuration) == EXTENSION_BURN ? BURN_US : DELAY_US;
+}
+
+void settings_extension(const struct configuration *configuration, uint16_t control_port,
+                        struct extension_options *out)
+{
+    *out = (struct extension_options){
+        .control_port = control_port,
+        .channels = settings_channels(configuration),
+        .mode = settings_extension_mode(configuration),
+        .service_ns = settings_extension_us(configuration) * UINT64_C(1000),
+        .reply_segments = whole(configuration, "reply-segments"),
+    };
+}
+
+void settings_load(const struct configuration *configuration, uint16_t port, uint64_t seed, struct load_options *out)
+{
+    bool poisson = strcmp(configuration_text(configuration, "arrivals"), "poisson") == 0;
+    bool paced = mode_is_paced(configuration);
+    *out = (struct load_options){
+        .port = port,
+        .connections = whole(configuration, "connections"),
+        .mode = !paced ? LOAD_CLOSED : poisson ? LOAD_POISSON : LOAD_CONSTANT,
+        .rate_rps = paced ? configuration_number(configuration, "rate") : 0,
+        .seed = seed,
+    };
+}
+
+void settings_router(const struct configuration *configuration, uint16_t port, struct router_options *out)
+{
+    router_options_init(out, configuration_number(configuration, "item-cost-percent"));
+    out->port = port;
+    out->poller_threads = whole(configuration, "poller-threads");
+    out->io_queues = whole(configuration, "io-queues");
+    out->placement_published = strcmp(configuration_text(configuration, "placement"), "published") == 0;
+}
+
+static uint64_t nanoseconds(const struct configuration *configuration, const char *key)
+{
+    return (uint64_t)llround(configuration_number(configuration, key) * 1e9);
+}
+
+void settings_in_process(const struct configuration *configuration, struct in_process_options *out)
+{
+    *out = (struct in_process_options){
+        .workload = configuration_text(configuration, "workload"),
+        .submitters = whole(configuration, "submitters"),
+        .tasks = whole(configuration, "tasks"),
+        .chain_length = whole(configuration, "chain-length"),
+        .task_ns = whole(configuration, "task-us") * UINT64_C(1000),
+        .period_ns = nanoseconds(configuration, "period"),
+        .gap_ns = nanoseconds(configuration, "gap"),
+    };
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a configuration means: options of the executor and of the workload, made from the parameters' texts.
+ *
+ * The runner uses these to resolve a cell before anything is started, and the roles to set themselves up, so that what
+ * is planned and what is run cannot differ.
+ */
+#ifndef PILFER_EXPERIMENTS_RUNNER_SETTINGS_H
+#define PILFER_EXPERIMENTS_RUNNER_SETTINGS_H
+
+#include <sched.h>
+
+#include "cli/parameters.h"
+#include "pilfer.h"
+#include "workloads/extension.h"
+#include "workloads/in_process.h"
+#include "workloads/load.h"
+#include "workloads/router.h"
+
+#define SETTINGS_TUNABLES_MAX 8
+
+/* pilfer_options and what they point to. Do not copy: options point into the struct and into the configuration. */
+struct executor_settings {
+    struct pilfer_options options;
+    struct pilfer_setting tunables[SETTINGS_TUNABLES_MAX];
+};
+
+/* Knobs that the configured executor has: enum pilfer_knob, or-ed over a bound and the scheduler below it. 0 for an
+ * unknown name. */
+uint32_t settings_knobs(const struct configuration *configuration);
+
+/* Fills options for pilfer_open and pilfer_resolve. CPUs and quota of the process under test bound the default of
+ * max-workers. 0, or -1 with one line in message (PILFER_MESSAGE_SIZE bytes). */
+int settings_executor(const struct configuration *configuration, uint64_t seed, struct executor_settings *out,
+                      char *message);
+
+/* True for workloads with clients: router and echo. */
+bool settings_is_networked(const struct configuration *configuration);
+/* True when an extension stands behind the process under test. */
+bool settings_has_extension(const struct configuration *configuration);
+/* True when requests have intended starts: networked in mode paced, and trickle. */
+bool settings_is_paced(const struct configuration *configuration);
+
+/* CPUs that the process under test may use, by router-cpus, affinity and quota; at least 1. */
+uint32_t settings_router_cpus(const struct configuration *configuration);
+
+uint32_t settings_channels(const struct configuration *configuration);
+enum extension_mode settings_extension_mode(const struct configuration *configuration);
+const char *settings_extension_mode_name(enum extension_mode mode);
+uint32_t settings_extension_us(const struct configuration *configuration);
+
+void settings_extension(const struct configuration *configuration, uint16_t control_port,
+                        struct extension_options *out);
+void settings_load(const struct configuration *configuration, uint16_t port, uint64_t seed, struct load_options *out);
+void settings_router(const struct configuration *configuration, uint16_t port, struct router_options *out);
+void settings_in_process(const struct configuration *configuration, struct in_process_options *out);
+
+/* A CPU list "0-3,5". False if it is none, or empty. */
+bool settings_cpu_list(const char *text, cpu_set_t *out);
+
+#endif
