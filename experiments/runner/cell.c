@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Measuring one cell; see cell.h.
+ *
+ * How it works. Processes are started and become ready; the window is fixed as absolute times and told to all; the runner
+ * sleeps until each edge and reads CPU clocks there; load and router settle and report; everything is ended; the figures
+ * are put together and judged (cell_numbers.c). A disturbed measurement is done again from the start.
+ */
+#include "cell.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cell_numbers.h"
+#include "platform.h"
+#include "settings.h"
+#include "usage.h"
+
+/* From the announcement to the first request: time for all processes to hear it. */
+#define LEAD_NS UINT64_C(20000000)
+/* How long requests in flight may take to be answered after the window. */
+#define SETTLE_NS UINT64_C(2000000000)
+
+/* ---- --hold ---- */
+
+static void print_child(const struct child *child, const char *name)
+{
+    if (child != NULL)
+        printf("%s %ld\n", name, (long)child->pid);
+}
+
+/* Prints who there is and waits for a newline on standard input (or its end), a signal, or the end of a child. */
+static enum cell_status hold(struct processes *processes)
+{
+    print_child(processes->router, "router");
+    print_child(processes->load, "load");
+    print_child(processes->extension, "extension");
+    fflush(stdout);
+    for (;;) {
+        struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+        int ready = poll(&input, 1, 50);
+        char typed;
+        if (ready > 0 && (read(STDIN_FILENO, &typed, 1) <= 0 || typed == '\n'))
+            return CELL_MEASURED;
+        enum cell_status status = processes_wait_until(processes, 0);
+        if (status != CELL_MEASURED)
+            return status;
+    }
+}
+
+/* ---- the window ---- */
+
+static enum cell_status read_edge(struct processes *processes, struct cell_edge *out)
+{
+    disturbance_sample(&out->machine);
+    out->runner_ns = usage_of_self();
+    if (processes->quota.path[0] != '\0')
+        cgroup_throttling(&processes->quota, &out->quota);
+    if (processes_cpu(processes, &out->router_ns, &out->extension_ns, &out->load_ns))
+        return CELL_MEASURED;
+    /* One has ended just now: hear how. */
+    return processes_wait_until(processes, window_now_ns() + 1000000000) == CELL_INTERRUPTED ? CELL_INTERRUPTED
+                                                                                              : CELL_FAILED;
+}
+
+static uint64_t duration_ns(const struct configuration *configuration, const char *key)
+{
+    return (uint64_t)llround(configuration_number(configuration, key) * 1e9);
+}
+
+static enum cell_status run_window(struct processes *processes, struct cell_measurement *measurement)
+{
+    uint64_t load_start_ns = window_now_ns() + LEAD_NS;
+    struct window *window = &measurement->window;
+    window->start_ns = load_start_ns + duration_ns(measurement->configuration, "warmup");
+    window->end_ns = window->start_ns + duration_ns(measurement->configuration, "duration");
+    processes_announce(processes, window, load_start_ns, SETTLE_NS);
+    enum cell_status status = processes_wait_until(processes, window->start_ns);
+    if (status == CELL_MEASURED)
+        status = read_edge(processes, &measurement->first);
+    if (status == CELL_MEASURED)
+        status = processes_wait_until(processes, window->end_ns);
+    if (status == CELL_MEASURED)
+        status = read_edge(processes, &measurement->last);
+    measurement->edges_known = status == CELL_MEASURED;
+    return status == CELL_MEASURED ? processes_stop(processes, SETTLE_NS) : status;
+}
+
+/* One attempt from start to end. */
+static enum cell_status attempt(const struct configuration *configuration, uint64_t seed,
+                                const struct cell_options *options, struct result *result, char *message)
+{
+    struct processes processes;
+    struct cell_measurement measurement = {.configuration = configuration, .processes = &processes};
+    struct processes_options start = {
+        .seed = seed,
+        .trace_path = options->trace_path,
+        .seconds = options->hold ? 0
+                                 : configuration_number(configuration, "warmup") +
+                                       configuration_number(configuration, "duration"),
+    };
+    enum cell_status status = processes_start(&processes, configuration, &start, options->stop, message);
+    if (status != CELL_MEASURED)
+        return status;
+    if (options->hold)
+        status = hold(&processes);
+    if (status == CELL_MEASURED)
+        status = run_window(&processes, &measurement);
+    if (status == CELL_MEASURED || status == CELL_FAILED)
+        cell_fill(&measurement, options->foreign_limit_percent, result);
+    const char *warning = report_text(&processes.router->report, "warning");
+    if (warning != NULL)
+        fprintf(stderr, "pilfer: %s\n", warning);
+    processes_end(&processes);
+    return status;
+}
+
+/* ---- tries ---- */
+
+static void mark_failed(struct result *result, const char *message)
+{
+    result_set_number(result, RESULT_valid, 0);
+    result_set_number(result, RESULT_disturbed, 0);
+    free(result->invalid_reason);
+    result->invalid_reason = strdup(message);
+}
+
+static bool number_is(const struct result *result, enum result_column column, double number)
+{
+    return result->columns[column].kind == RESULT_KNOWN_NUMBER && result->columns[column].number == number;
+}
+
+/* Gives *result the columns of the caller that a measurement does not know, and takes the place of it. */
+static void replace(struct result *result, struct result *measured)
+{
+    static const enum result_column kept[] = {RESULT_sweep_id, RESULT_cell_id, RESULT_repeat};
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
+        struct result_value value = measured->columns[kept[i]];
+        measured->columns[kept[i]] = result->columns[kept[i]];
+        result->columns[kept[i]] = value;
+    }
+    result_fini(result);
+    *result = *measured;
+}
+
+enum cell_status cell_measure(const struct configuration *configuration, uint64_t seed,
+                              const struct cell_options *options, struct result *result, char *message)
+{
+    enum cell_status status = CELL_MEASURED;
+    bool again = true;
+    for (uint32_t tries = 1; again; tries++) {
+        struct result measured;
+        result_init(&measured);
+        if (cell_resolve(configuration, &measured, message) != 0) {
+            result_fini(&measured);
+            return CELL_SURROUNDINGS;
+        }
+        result_set_number(&measured, RESULT_seed, (double)seed);
+        result_set_number(&measured, RESULT_tries, tries);
+        message[0] = '\0';
+        status = attempt(configuration, seed, options, &measured, message);
+        if (status == CELL_FAILED)
+            mark_failed(&measured, message);
+        else if (status == CELL_MEASURED && measured.invalid_reason != NULL)
+            snprintf(message, CELL_MESSAGE_SIZE, "%s", measured.invalid_reason);
+        again = status == CELL_MEASURED && tries < options->tries_max && number_is(&measured, RESULT_disturbed, 1) &&
+                number_is(&measured, RESULT_valid, 1);
+        replace(result, &measured);
+    }
+    return status;
+}

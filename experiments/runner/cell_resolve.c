@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a configuration means on this machine: the columns that are known before anything is measured.
+ *
+ * How it works. The fixed columns are set one by one; every other parameter of a cell's identity that has an effect here
+ * becomes a setting under its column's name, as the user wrote it. A parameter without effect (a knob that the executor
+ * lacks, a parameter of another workload, the rate of a closed loop) stays unknown. Where a default hides a decision, a
+ * second column NAME_resolved says what it meant.
+ */
+#include "cell.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "settings.h"
+
+static void set_word(const struct configuration *configuration, struct result *result, enum result_column column,
+                     const char *key)
+{
+    result_set_text(result, column, configuration_text(configuration, key));
+}
+
+static void set_executor(const struct configuration *configuration, const struct pilfer_resolved *resolved,
+                         struct result *result)
+{
+    uint32_t knobs = settings_knobs(configuration);
+    result_set_text(result, RESULT_label, resolved->label);
+    set_word(configuration, result, RESULT_scheduler, "scheduler");
+    if (resolved->over != NULL)
+        result_set_text(result, RESULT_over, resolved->over);
+    if (resolved->idle != NULL)
+        result_set_text(result, RESULT_idle, resolved->idle);
+    if (resolved->sizing != NULL)
+        result_set_text(result, RESULT_sizing, resolved->sizing);
+    if ((knobs & PILFER_KNOB_WORKERS) != 0) {
+        set_word(configuration, result, RESULT_min_workers, "min-workers");
+        set_word(configuration, result, RESULT_max_workers, "max-workers");
+        result_set_number(result, RESULT_max_workers_resolved, resolved->max_workers);
+        result_add_number(result, "min_workers_resolved", resolved->min_workers);
+    }
+    if ((knobs & PILFER_KNOB_SPIN) != 0) {
+        set_word(configuration, result, RESULT_spin_limit, "spin-limit");
+        result_set_number(result, RESULT_spin_limit_resolved, resolved->spin_limit);
+    }
+    if ((knobs & PILFER_KNOB_PARALLELISM) != 0) {
+        set_word(configuration, result, RESULT_parallelism, "parallelism");
+        result_add_number(result, "parallelism_resolved", resolved->parallelism);
+    }
+}
+
+static void set_workload(const struct configuration *configuration, struct result *result)
+{
+    bool networked = settings_is_networked(configuration), paced = settings_is_paced(configuration);
+    set_word(configuration, result, RESULT_workload, "workload");
+    result_set_text(result, RESULT_mode, paced ? "paced" : "closed");
+    if (networked) {
+        result_set_number(result, RESULT_connections, configuration_number(configuration, "connections"));
+        if (paced)
+            result_set_number(result, RESULT_rate_rps, configuration_number(configuration, "rate"));
+    } else if (paced) {
+        result_set_number(result, RESULT_rate_rps,
+                          configuration_number(configuration, "submitters") /
+                              configuration_number(configuration, "period"));
+    }
+    if (settings_has_extension(configuration)) {
+        result_add_setting(result, "extension_mode_resolved",
+                           settings_extension_mode_name(settings_extension_mode(configuration)));
+        result_add_number(result, "extension_us_resolved", settings_extension_us(configuration));
+        result_add_number(result, "channels_resolved", settings_channels(configuration));
+    }
+}
+
+/* True if a parameter that is no fixed column has an effect in this configuration. */
+static bool is_setting(const struct configuration *configuration, const struct parameter *parameter)
+{
+    if ((parameter->flags & PARAMETER_IDENTITY) == 0 || result_column_find(parameter->column) >= 0)
+        return false;
+    if (!parameter_in_scope(parameter, configuration_text(configuration, "workload")))
+        return false;
+    if (strcmp(parameter->key, "lifo-slot") == 0)
+        return (settings_knobs(configuration) & PILFER_KNOB_LIFO_SLOT) != 0;
+    /* only the paced mode has a pattern of arrivals */
+    return strcmp(parameter->key, "pacing") != 0 || settings_is_paced(configuration);
+}
+
+static void set_settings(const struct configuration *configuration, struct result *result)
+{
+    for (uint32_t i = 0; i < parameter_count; i++) {
+        const char *text = configuration_text(configuration, parameters[i].key);
+        if (*text != '\0' && is_setting(configuration, &parameters[i]))
+            result_add_setting(result, parameters[i].column, text);
+    }
+}
+
+int cell_resolve(const struct configuration *configuration, struct result *result, char *message)
+{
+    struct executor_settings settings;
+    struct pilfer_resolved resolved;
+    if (strcmp(configuration_text(configuration, "machine"), "real") != 0) {
+        snprintf(message, CELL_MESSAGE_SIZE, "machine %s: this build measures the real machine only",
+                 configuration_text(configuration, "machine"));
+        return -1;
+    }
+    if (*configuration_text(configuration, "target") != '\0') {
+        snprintf(message, CELL_MESSAGE_SIZE, "target %s: this build measures its own workloads only",
+                 configuration_text(configuration, "target"));
+        return -1;
+    }
+    if (settings_executor(configuration, 0, &settings, message) != 0 ||
+        pilfer_resolve(&settings.options, &resolved, message) != 0)
+        return -1;
+    result_set_text(result, RESULT_machine, "real");
+    result_set_number(result, RESULT_cores, platform_usable_cpus());
+    set_executor(configuration, &resolved, result);
+    set_workload(configuration, result);
+    result_set_number(result, RESULT_duration_s, configuration_number(configuration, "duration"));
+    result_set_number(result, RESULT_warmup_s, configuration_number(configuration, "warmup"));
+    set_settings(configuration, result);
+    return 0;
+}
