@@ -50,7 +50,7 @@ const struct parameter parameters[] = {
      "foreign server measured in place of the model"},
     {"mode", "mode", PARAMETER_WORD, AXIS, "closed", 0, 0, "closed\0paced\0", "", NETWORKED,
      "closed: each connection sends when answered; paced: requests have intended starts"},
-    {"arrivals", "arrivals", PARAMETER_WORD, AXIS, "poisson", 0, 0, "poisson\0constant\0", "", NETWORKED,
+    {"arrivals", "arrival_process", PARAMETER_WORD, AXIS, "poisson", 0, 0, "poisson\0constant\0", "", NETWORKED,
      "gaps between the intended starts of mode paced"},
     {"rate", "rate_rps", PARAMETER_RATE, AXIS, "2000", 1, 1000000, "", "rps", NETWORKED,
      "requests per second of mode paced"},

@@ -80,8 +80,8 @@ static bool is_setting(const struct configuration *configuration, const struct p
         return false;
     if (strcmp(parameter->key, "lifo-slot") == 0)
         return (settings_knobs(configuration) & PILFER_KNOB_LIFO_SLOT) != 0;
-    /* only the paced mode has a pattern of arrivals */
-    return strcmp(parameter->key, "pacing") != 0 || settings_is_paced(configuration);
+    /* only the paced mode has arrivals of its own */
+    return strcmp(parameter->key, "arrivals") != 0 || settings_is_paced(configuration);
 }
 
 static void set_settings(const struct configuration *configuration, struct result *result)

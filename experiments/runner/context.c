@@ -15,6 +15,7 @@
 #include "cgroup.h"
 #include "platform.h"
 #include "runner/build.h"
+#include "runner/commit.h"
 
 /* jemalloc's control function, where the program is linked with it. */
 extern int mallctl(const char *name, void *old, size_t *old_size, void *new, size_t new_size) __attribute__((weak));

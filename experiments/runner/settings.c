@@ -27,28 +27,32 @@ static const char *name_or_null(const struct configuration *configuration, const
     return *text == '\0' || configuration_is_default(configuration, key) ? NULL : text;
 }
 
-static const struct pilfer_entry *find_entry(enum pilfer_kind kind, const char *name)
+static bool find_entry(enum pilfer_kind kind, const char *name, struct pilfer_entry *out)
 {
-    const struct pilfer_entry *entry;
-    for (uint32_t i = 0; (entry = pilfer_entry(kind, i)) != NULL; i++) {
-        if (strcmp(entry->name, name) == 0)
-            return entry;
+    for (uint32_t i = 0; pilfer_entry(kind, i, out); i++) {
+        if (strcmp(out->name, name) == 0)
+            return true;
     }
-    return NULL;
+    return false;
+}
+
+static bool is_bound(const struct configuration *configuration)
+{
+    struct pilfer_entry entry;
+    return find_entry(PILFER_KIND_BOUND, configuration_text(configuration, "scheduler"), &entry);
 }
 
 uint32_t settings_knobs(const struct configuration *configuration)
 {
     const char *name = configuration_text(configuration, "scheduler");
-    const struct pilfer_entry *scheduler = find_entry(PILFER_KIND_SCHEDULER, name);
-    if (scheduler != NULL)
-        return scheduler->knobs;
-    const struct pilfer_entry *bound = find_entry(PILFER_KIND_BOUND, name);
-    if (bound == NULL)
-        return 0;
     const char *over = name_or_null(configuration, "over");
-    const struct pilfer_entry *below = find_entry(PILFER_KIND_SCHEDULER, over != NULL ? over : "chase-lev");
-    return bound->knobs | (below != NULL ? below->knobs : 0);
+    struct pilfer_entry entry, below;
+    if (find_entry(PILFER_KIND_SCHEDULER, name, &entry))
+        return entry.knobs;
+    if (!find_entry(PILFER_KIND_BOUND, name, &entry))
+        return 0;
+    bool found = find_entry(PILFER_KIND_SCHEDULER, over != NULL ? over : "chase-lev", &below);
+    return entry.knobs | (found ? below.knobs : 0);
 }
 
 bool settings_cpu_list(const char *text, cpu_set_t *out)
@@ -104,7 +108,7 @@ int settings_executor(const struct configuration *configuration, uint64_t seed, 
                       char *message)
 {
     uint32_t knobs = settings_knobs(configuration);
-    bool bound = find_entry(PILFER_KIND_BOUND, configuration_text(configuration, "scheduler")) != NULL;
+    bool bound = is_bound(configuration);
     *out = (struct executor_settings){
         .options =
             {
