@@ -102,19 +102,33 @@ static void refresh_page(struct subject *subject)
     counter_page_end(subject->page);
 }
 
-/* role_wait with an eye on the counter page. */
-static bool wait_watched(struct role *role, struct subject *subject, const char *word, uint64_t deadline_ns)
+static void look_at_page(struct subject *subject)
 {
-    if (subject->page == NULL)
-        return role_wait(role, word, deadline_ns);
+    if (subject->page != NULL && counter_page_is_watched(subject->page))
+        refresh_page(subject);
+}
+
+/* Waits for a word, with an eye on the counter page. */
+static void wait_watched(struct role *role, struct subject *subject, const char *word)
+{
+    while (!role_wait(role, word, window_now_ns() + COUNTER_PAGE_PERIOD_NS))
+        look_at_page(subject);
+}
+
+/* Sleeps until an edge of the window, with an eye on the counter page. Commands are left for later: the runner may be a
+ * little earlier at the edge and say `stop` before this thread has read its figures there. */
+static void sleep_watched(struct subject *subject, uint64_t deadline_ns)
+{
     for (;;) {
-        uint64_t next_ns = window_now_ns() + COUNTER_PAGE_PERIOD_NS;
-        if (role_wait(role, word, next_ns < deadline_ns ? next_ns : deadline_ns))
-            return true;
-        if (window_now_ns() >= deadline_ns)
-            return false;
-        if (counter_page_is_watched(subject->page))
-            refresh_page(subject);
+        uint64_t now_ns = window_now_ns();
+        if (now_ns >= deadline_ns)
+            return;
+        bool last = deadline_ns - now_ns <= COUNTER_PAGE_PERIOD_NS;
+        uint64_t until_ns = last ? deadline_ns : now_ns + COUNTER_PAGE_PERIOD_NS;
+        struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000), .tv_nsec = (long)(until_ns % 1000000000)};
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+        if (!last)
+            look_at_page(subject);
     }
 }
 
@@ -253,24 +267,22 @@ static void start_server(struct role *role, struct subject *subject)
         role_say_integer("control-port", router_control_port(subject->router));
 }
 
-/* Waits for the runner's window and takes the snapshots at its edges. False: `stop` came instead (serve). */
-static bool measure(struct role *role, struct subject *subject)
+/* Waits for the runner's window, takes the snapshots at its edges, and waits for `stop`. A server has no window. */
+static void measure(struct role *role, struct subject *subject)
 {
     static struct snapshot first, last;
-    if (report_text(&role->facts, "serve") != NULL)
-        return wait_watched(role, subject, "stop", UINT64_MAX);
-    wait_watched(role, subject, "window", UINT64_MAX);
-    uint64_t start_ns = role_fact(role, "window-start-ns"), end_ns = role_fact(role, "window-end-ns");
-    if (subject->in_process != NULL)
-        in_process_window(subject->in_process, start_ns, end_ns);
-    if (wait_watched(role, subject, "stop", start_ns))
-        return true;
-    take_snapshot(subject, &first);
-    if (wait_watched(role, subject, "stop", end_ns))
-        return true;
-    take_snapshot(subject, &last);
-    say_window(&first, &last);
-    return wait_watched(role, subject, "stop", UINT64_MAX);
+    if (report_text(&role->facts, "serve") == NULL) {
+        wait_watched(role, subject, "window");
+        uint64_t start_ns = role_fact(role, "window-start-ns"), end_ns = role_fact(role, "window-end-ns");
+        if (subject->in_process != NULL)
+            in_process_window(subject->in_process, start_ns, end_ns);
+        sleep_watched(subject, start_ns);
+        take_snapshot(subject, &first);
+        sleep_watched(subject, end_ns);
+        take_snapshot(subject, &last);
+        say_window(&first, &last);
+    }
+    wait_watched(role, subject, "stop");
 }
 
 /* Waits until every accepted task has ended; true if so. Nothing submits any more. */
