@@ -2,9 +2,9 @@
  *
  * Measuring one cell; see cell.h.
  *
- * How it works. Processes are started and become ready; the window is fixed as absolute times and told to all; the runner
- * sleeps until each edge and reads CPU clocks there; load and router settle and report; everything is ended; the figures
- * are put together and judged (cell_numbers.c). A disturbed measurement is done again from the start.
+ * How it works. Processes are started and become ready; the window is fixed as absolute times and told to all; the
+ * runner sleeps until each edge and reads CPU clocks there; load and router settle and report; everything is ended; the
+ * figures are put together and judged (cell_numbers.c). A disturbed measurement is done again from the start.
  */
 #include "cell.h"
 
@@ -65,7 +65,7 @@ static enum cell_status read_edge(struct processes *processes, struct cell_edge 
         return CELL_MEASURED;
     /* One has ended just now: hear how. */
     return processes_wait_until(processes, window_now_ns() + 1000000000) == CELL_INTERRUPTED ? CELL_INTERRUPTED
-                                                                                              : CELL_FAILED;
+                                                                                             : CELL_FAILED;
 }
 
 static uint64_t duration_ns(const struct configuration *configuration, const char *key)

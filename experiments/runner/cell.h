@@ -2,11 +2,11 @@
  *
  * One cell: a configuration measured once, in child processes of its own.
  *
- * How it works. The runner starts itself again as `pilfer role NAME` for each process of the cell: load generator, router
- * (the process under test) and extension for networked workloads; one process for in-process ones. A role reads the
- * configuration as "key = value" lines from descriptor 3 and reports as "name = value" lines on descriptor 4. All roles
- * get one absolute window [start, end] of the monotonic clock; CPU is taken per process at its edges by the runner, per
- * thread and per activity by the router itself.
+ * How it works. The runner starts itself again as `pilfer role NAME` for each process of the cell: load generator,
+ * router (the process under test) and extension for networked workloads; one process for in-process ones. A role reads
+ * the configuration as "key = value" lines from descriptor 3 and reports as "name = value" lines on descriptor 4. All
+ * roles get one absolute window [start, end] of the monotonic clock; CPU is taken per process at its edges by the
+ * runner, per thread and per activity by the router itself.
  *
  * A crash, a hang or a refusal of a child ends the cell, not the sweep. Children die with the runner (parent-death
  * signal) and are ended by pid and process group, never by name.
@@ -20,10 +20,10 @@
 #define CELL_MESSAGE_SIZE 512
 
 enum cell_status {
-    CELL_MEASURED,    /* result is filled; its valid and disturbed columns say how good it is */
-    CELL_FAILED,      /* crash, hang, lost task: result is filled as far as known, valid = 0, message says what */
+    CELL_MEASURED,     /* result is filled; its valid and disturbed columns say how good it is */
+    CELL_FAILED,       /* crash, hang, lost task: result is filled as far as known, valid = 0, message says what */
     CELL_SURROUNDINGS, /* cannot be measured here: no port, no thread, no permission; message */
-    CELL_INTERRUPTED, /* *stop became true */
+    CELL_INTERRUPTED,  /* *stop became true */
 };
 
 struct cell_options {
@@ -34,16 +34,16 @@ struct cell_options {
     const char *trace_path;       /* or NULL: Chrome trace of the router */
 };
 
-/* Measures once (up to tries_max times while disturbed). result must be initialised; all columns but sweep_id, cell_id and
- * repeat are set. Single-threaded caller; no other cell at the same time on this machine. */
-enum cell_status cell_measure(const struct configuration *configuration, uint64_t seed, const struct cell_options *options,
-                              struct result *result, char *message);
+/* Measures once (up to tries_max times while disturbed). result must be initialised; all columns but sweep_id, cell_id
+ * and repeat are set. Single-threaded caller; no other cell at the same time on this machine. */
+enum cell_status cell_measure(const struct configuration *configuration, uint64_t seed,
+                              const struct cell_options *options, struct result *result, char *message);
 
 /* Entry point of `pilfer role NAME`: runs one process of a cell; returns its exit status. */
 int role_main(const char *role);
 
-/* What the defaults in a configuration mean on this machine: the columns that only resolve (label, *_resolved, idle, ...).
- * 0, or -1 with one line in message (an inadmissible pair, an unknown name). Starts nothing. */
+/* What the defaults in a configuration mean on this machine: the columns that only resolve (label, *_resolved, idle,
+ * ...). 0, or -1 with one line in message (an inadmissible pair, an unknown name). Starts nothing. */
 int cell_resolve(const struct configuration *configuration, struct result *result, char *message);
 
 #endif

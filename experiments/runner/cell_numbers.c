@@ -3,8 +3,9 @@
  * Columns and further numbers of a result; see cell_numbers.h.
  *
  * How it works. Rates of CPU come from the two readings that whoever reads has taken at the edges, divided by the time
- * between them; the runner reads the processes, the process under test its own threads and activities. Requests are those
- * of the planned window, which the load generator counts by itself. CPU per request is the ratio of the two rates.
+ * between them; the runner reads the processes, the process under test its own threads and activities. Requests are
+ * those of the planned window, which the load generator counts by itself. CPU per request is the ratio of the two
+ * rates.
  */
 #include "cell_numbers.h"
 
@@ -82,8 +83,9 @@ static void fill_rates(struct filling *filling)
 static void fill_latency(struct filling *filling)
 {
     const struct configuration *configuration = filling->measurement->configuration;
-    bool known = settings_is_networked(configuration) ? settings_is_paced(configuration)
-                                                      : in_process_has_latency(configuration_text(configuration, "workload"));
+    bool known = settings_is_networked(configuration)
+                     ? settings_is_paced(configuration)
+                     : in_process_has_latency(configuration_text(configuration, "workload"));
     size_t size = 0;
     uint8_t *bytes = known ? report_bytes(filling->load, "latencies", &size) : NULL;
     struct histogram *histogram = bytes != NULL ? malloc(sizeof *histogram) : NULL;
@@ -137,11 +139,13 @@ static void fill_split(struct filling *filling)
         add(filling, "split_valid", fabs(unaccounted) <= CELL_UNACCOUNTED_MAX * filling->router_percent);
     double stamps = reported(filling->router, "window.stamps");
     double clock_reads = reported(filling->router, "window.clock_reads");
-    double cost_ns = stamps * reported(filling->router, "stamp_ns") +
-                     clock_reads * reported(filling->router, "clock_read_ns");
+    double cost_ns =
+        stamps * reported(filling->router, "stamp_ns") + clock_reads * reported(filling->router, "clock_read_ns");
     add(filling, "stamp_cost_percent", 100 * cost_ns / reported(filling->router, "window.process_cpu_ns"));
     if (filling->requests > 0)
         add(filling, "stamps_per_request", stamps / filling->requests);
+    add(filling, "stamps", stamps);
+    add(filling, "clock_reads", clock_reads);
     add(filling, "stamp_ns", reported(filling->router, "stamp_ns"));
     add(filling, "clock_read_ns", reported(filling->router, "clock_read_ns"));
 }
@@ -154,7 +158,8 @@ static void fill_threads(struct filling *filling)
     set(filling, RESULT_run_delay_percent, 100 * reported(router, "window.run_delay_ns") / filling->inner_elapsed_ns);
     add(filling, "voluntary_switches", reported(router, "window.voluntary_switches"));
     add(filling, "involuntary_switches", reported(router, "window.involuntary_switches"));
-    add(filling, "router_self_cpu_percent", 100 * reported(router, "window.process_cpu_ns") / filling->inner_elapsed_ns);
+    add(filling, "router_self_cpu_percent",
+        100 * reported(router, "window.process_cpu_ns") / filling->inner_elapsed_ns);
     add(filling, "threads_cpu_percent", 100 * reported(router, "window.thread_cpu_ns") / filling->inner_elapsed_ns);
     add(filling, "router_memory_peak_mib", reported(router, "memory_peak_mib"));
     double sleep_ns = reported(router, "first.monotonic_ns") - (double)filling->measurement->window.start_ns;
@@ -255,7 +260,8 @@ static bool server_is_sound(const struct filling *filling, const struct validity
         server.extension_received = counted(&processes->extension->report, "extension.received");
         server.extension_answered = counted(&processes->extension->report, "extension.answered");
     } else {
-        server.relayed = server.answered - server.refused - server.lost; /* echo relays nothing: its answers are its own */
+        server.relayed =
+            server.answered - server.refused - server.lost; /* echo relays nothing: its answers are its own */
     }
     return validity_of_server(client, &server, reason, size);
 }
@@ -327,10 +333,10 @@ void cell_fill(const struct cell_measurement *measurement, double foreign_limit_
         .result = result,
         .router_percent = NAN,
     };
-    filling.elapsed_ns = (double)(measurement->last.machine.edge.monotonic_ns -
-                                  measurement->first.machine.edge.monotonic_ns);
-    filling.inner_elapsed_ns = reported(filling.router, "last.monotonic_ns") -
-                               reported(filling.router, "first.monotonic_ns");
+    filling.elapsed_ns =
+        (double)(measurement->last.machine.edge.monotonic_ns - measurement->first.machine.edge.monotonic_ns);
+    filling.inner_elapsed_ns =
+        reported(filling.router, "last.monotonic_ns") - reported(filling.router, "first.monotonic_ns");
     const char *label = report_text(filling.router, "label");
     if (label != NULL)
         result_set_text(result, RESULT_label, label);

@@ -2,10 +2,10 @@
  *
  * What a configuration means on this machine: the columns that are known before anything is measured.
  *
- * How it works. The fixed columns are set one by one; every other parameter of a cell's identity that has an effect here
- * becomes a setting under its column's name, as the user wrote it. A parameter without effect (a knob that the executor
- * lacks, a parameter of another workload, the rate of a closed loop) stays unknown. Where a default hides a decision, a
- * second column NAME_resolved says what it meant.
+ * How it works. The fixed columns are set one by one; every other parameter of a cell's identity that has an effect
+ * here becomes a setting under its column's name, as the user wrote it. A parameter without effect (a knob that the
+ * executor lacks, a parameter of another workload, the rate of a closed loop) stays unknown. Where a default hides a
+ * decision, a second column NAME_resolved says what it meant.
  */
 #include "cell.h"
 

@@ -68,8 +68,8 @@ static bool find_root(struct place *place)
     while (!found && fgets(line, sizeof line, file) != NULL) {
         if (sscanf(line, "%*s %1023s %63s %1023s", point, type, options) != 3)
             continue;
-        found = place->version_2 ? strcmp(type, "cgroup2") == 0
-                                 : strcmp(type, "cgroup") == 0 && has_word(options, "cpu");
+        found =
+            place->version_2 ? strcmp(type, "cgroup2") == 0 : strcmp(type, "cgroup") == 0 && has_word(options, "cpu");
     }
     fclose(file);
     if (found)
@@ -164,8 +164,8 @@ int cgroup_quota_make(struct cgroup_quota *quota, double percent, char *message,
     struct place place;
     quota->path[0] = '\0';
     if (!find_place(&place)) {
-        snprintf(message, size, "quota-percent %g: this machine has no CPU control group mounted; leave quota-percent out",
-                 percent);
+        snprintf(message, size,
+                 "quota-percent %g: this machine has no CPU control group mounted; leave quota-percent out", percent);
         return -ENOTSUP;
     }
     int error = -EACCES;
@@ -180,9 +180,10 @@ int cgroup_quota_make(struct cgroup_quota *quota, double percent, char *message,
     }
     if (error != 0) {
         quota->path[0] = '\0';
-        snprintf(message, size,
-                 "quota-percent %g: cannot make a CPU control group below %s: %s; run as root, or leave quota-percent out",
-                 percent, place.root, strerror(-error));
+        snprintf(
+            message, size,
+            "quota-percent %g: cannot make a CPU control group below %s: %s; run as root, or leave quota-percent out",
+            percent, place.root, strerror(-error));
     }
     return error;
 }

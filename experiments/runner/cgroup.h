@@ -2,10 +2,10 @@
  *
  * CPU control groups: limiting one process of a cell, and reading how often this process's own group was held back.
  *
- * How it works. Version 1 (the cpu controller) or version 2 (cpu.max), whichever this machine uses. The limiting group is
- * made below the group that the runner is in, or, where that is refused (version 2 admits no limited group below one that
- * holds processes), below the nearest ancestor that admits it. It is named pilfer-PID after the runner and removed with
- * the cell; groups of runners that have died are removed on the way.
+ * How it works. Version 1 (the cpu controller) or version 2 (cpu.max), whichever this machine uses. The limiting group
+ * is made below the group that the runner is in, or, where that is refused (version 2 admits no limited group below one
+ * that holds processes), below the nearest ancestor that admits it. It is named pilfer-PID after the runner and removed
+ * with the cell; groups of runners that have died are removed on the way.
  */
 #ifndef PILFER_EXPERIMENTS_RUNNER_CGROUP_H
 #define PILFER_EXPERIMENTS_RUNNER_CGROUP_H

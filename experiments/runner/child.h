@@ -2,10 +2,10 @@
  *
  * One process of a cell, seen from the runner: started, told things, listened to, ended.
  *
- * How it works. The runner starts itself again (/proc/self/exe) as `pilfer role NAME`. Descriptor 3 of the child carries
- * the configuration and commands, descriptor 4 its report; all others but standard error are closed or the null device.
- * The child leads a process group of its own, so that a terminal's signals do not reach it, and is killed by the kernel
- * when the runner dies. It is ended by process id and group, never by name.
+ * How it works. The runner starts itself again (/proc/self/exe) as `pilfer role NAME`. Descriptor 3 of the child
+ * carries the configuration and commands, descriptor 4 its report; all others but standard error are closed or the null
+ * device. The child leads a process group of its own, so that a terminal's signals do not reach it, and is killed by
+ * the kernel when the runner dies. It is ended by process id and group, never by name.
  */
 #ifndef PILFER_EXPERIMENTS_RUNNER_CHILD_H
 #define PILFER_EXPERIMENTS_RUNNER_CHILD_H
@@ -27,7 +27,7 @@ struct child {
     struct report report;
     bool ready, done; /* it said so */
     bool ended;
-    int wait_status;  /* of waitpid, once ended */
+    int wait_status; /* of waitpid, once ended */
 };
 
 #define CHILDREN_MAX 3
@@ -45,7 +45,8 @@ bool child_send(struct child *child, const char *key, const char *text);
  * their lines and notices their ends. Returns true if something happened. A signal may end the wait early. */
 bool children_listen(struct child *children, uint32_t count, uint64_t until_ns);
 
-/* Kills the group, waits for the process and closes the descriptors; the report stays readable. No-op if not started. */
+/* Kills the group, waits for the process and closes the descriptors; the report stays readable. No-op if not started.
+ */
 void child_end(struct child *child);
 /* child_end, and frees the report. */
 void child_fini(struct child *child);

@@ -146,7 +146,8 @@ void context_write(char *text, size_t size)
 bool context_find(const char *text, const char *name, char *out, size_t size)
 {
     size_t length = strlen(name);
-    for (const char *at = text; at != NULL && *at != '\0'; at = strchr(at, '\n') != NULL ? strchr(at, '\n') + 1 : NULL) {
+    for (const char *at = text; at != NULL && *at != '\0';
+         at = strchr(at, '\n') != NULL ? strchr(at, '\n') + 1 : NULL) {
         if (strncmp(at, name, length) == 0 && strncmp(at + length, ": ", 2) == 0) {
             const char *value = at + length + 2;
             snprintf(out, size, "%.*s", (int)strcspn(value, "\n"), value);

@@ -136,8 +136,8 @@ void counter_page_set(struct counter_page *page, uint32_t index, const char *nam
 
 void counter_page_end(struct counter_page *page)
 {
-    uint64_t sequence = shared_u64_load_relaxed(&page->layout->sequence);       /* single writer */
-    shared_u64_store_relaxed(&page->layout->refreshed_ns, window_now_ns());     /* ordered by @P counter_page.2 */
+    uint64_t sequence = shared_u64_load_relaxed(&page->layout->sequence);   /* single writer */
+    shared_u64_store_relaxed(&page->layout->refreshed_ns, window_now_ns()); /* ordered by @P counter_page.2 */
     shared_u64_store_release(&page->layout->sequence, sequence + 1); /* @P counter_page.2: all numbers are written */
 }
 

@@ -2,14 +2,14 @@
  *
  * The counter page: live counters of a running cell or server, in one small file that others map.
  *
- * How it works. The process under test creates pilfer-UID/counters-PID below $XDG_RUNTIME_DIR, or below /tmp where there
- * is none, and maps it. A reader maps it too and says in it that somebody looks; only then does the writer's main thread
- * refresh the numbers, a few times a second, so a measurement that nobody watches is not disturbed. Refreshing is guarded
- * by a sequence number: odd while the writer writes. The file is removed at the end; files of dead processes are removed
- * by whoever lists the pages.
+ * How it works. The process under test creates pilfer-UID/counters-PID below $XDG_RUNTIME_DIR, or below /tmp where
+ * there is none, and maps it. A reader maps it too and says in it that somebody looks; only then does the writer's main
+ * thread refresh the numbers, a few times a second, so a measurement that nobody watches is not disturbed. Refreshing
+ * is guarded by a sequence number: odd while the writer writes. The file is removed at the end; files of dead processes
+ * are removed by whoever lists the pages.
  *
- * The file lies in a folder that only its owner may enter, and is read with its sizes checked: a page of another version
- * or a damaged one is left out.
+ * The file lies in a folder that only its owner may enter, and is read with its sizes checked: a page of another
+ * version or a damaged one is left out.
  *
  * Labels, both in counter_page.c: @P counter_page.1 the sequence is odd before a number changes; @P counter_page.2 the
  * numbers are written before the sequence is even again.
@@ -32,7 +32,7 @@ struct counter_page_state {
     pid_t pid;
     char label[COUNTER_PAGE_LABEL_SIZE];    /* of the executor: "chase-lev" */
     char workload[COUNTER_PAGE_LABEL_SIZE]; /* "router" */
-    uint64_t refreshed_ns; /* monotonic clock; 0: not yet, look again after COUNTER_PAGE_PERIOD_NS */
+    uint64_t refreshed_ns;                  /* monotonic clock; 0: not yet, look again after COUNTER_PAGE_PERIOD_NS */
     uint32_t count;
     struct {
         char name[COUNTER_PAGE_NAME_SIZE]; /* "requests", "tasks_run", "parks", ...; "workers_started" is a level */
@@ -65,8 +65,8 @@ struct counter_page_reader;
 
 /* Maps the page of a process and says that somebody looks; NULL if there is none or it is not ours to read. */
 struct counter_page_reader *counter_page_open(pid_t pid);
-/* Reads a consistent state and says again that somebody looks (do so at least every two seconds). False when the process
- * has ended. */
+/* Reads a consistent state and says again that somebody looks (do so at least every two seconds). False when the
+ * process has ended. */
 bool counter_page_read(struct counter_page_reader *reader, struct counter_page_state *out);
 void counter_page_close(struct counter_page_reader *reader);
 

@@ -75,7 +75,8 @@ enum cell_status processes_wait_until(struct processes *processes, uint64_t dead
 static void describe_hang(const struct child *child, char *text, size_t size)
 {
     uint64_t accepted, run;
-    if (report_integer(&child->report, "total.accepted", &accepted) && report_integer(&child->report, "total.run", &run))
+    if (report_integer(&child->report, "total.accepted", &accepted) &&
+        report_integer(&child->report, "total.run", &run))
         snprintf(text, size, "; tasks accepted %llu, run %llu", (unsigned long long)accepted, (unsigned long long)run);
     else if (report_integer(&child->report, "counter.tasks_run", &run))
         snprintf(text, size, "; tasks run in the window %llu", (unsigned long long)run);
@@ -101,11 +102,12 @@ enum cell_status processes_wait_for(struct processes *processes, struct child *c
     }
     char known[96];
     describe_hang(child, known, sizeof known);
-    snprintf(processes->message, CELL_MESSAGE_SIZE,
-             "%s process %ld hangs: it did not %s within %llu s%s; it is ended, run the cell again with --hold and attach "
-             "a debugger",
-             child->role, (long)child->pid, ready ? "become ready" : "come to its end",
-             (unsigned long long)(PROCESSES_PATIENCE_NS / 1000000000), known);
+    snprintf(
+        processes->message, CELL_MESSAGE_SIZE,
+        "%s process %ld hangs: it did not %s within %llu s%s; it is ended, run the cell again with --hold and attach "
+        "a debugger",
+        child->role, (long)child->pid, ready ? "become ready" : "come to its end",
+        (unsigned long long)(PROCESSES_PATIENCE_NS / 1000000000), known);
     return CELL_FAILED;
 }
 
@@ -247,8 +249,8 @@ enum cell_status processes_stop(struct processes *processes, uint64_t grace_ns)
 {
     enum cell_status status = CELL_MEASURED;
     if (processes->load != NULL)
-        status = processes_wait_for(processes, processes->load, false,
-                                    window_now_ns() + grace_ns + PROCESSES_PATIENCE_NS);
+        status =
+            processes_wait_for(processes, processes->load, false, window_now_ns() + grace_ns + PROCESSES_PATIENCE_NS);
     if (status != CELL_MEASURED)
         return status;
     child_send(processes->router, "stop", NULL);

@@ -5,8 +5,8 @@
  *   order of start   router (or inprocess), extension, load: each needs a port of the one before
  *   order of stop    load settles by itself; router when told; the extension ends when the router goes
  *
- * A child that ends early, refuses or says nothing for PROCESSES_PATIENCE_NS is a fault: one line names it, how it ended
- * and what it said. processes_end ends whatever is left, by process group.
+ * A child that ends early, refuses or says nothing for PROCESSES_PATIENCE_NS is a fault: one line names it, how it
+ * ended and what it said. processes_end ends whatever is left, by process group.
  */
 #ifndef PILFER_EXPERIMENTS_RUNNER_PROCESSES_H
 #define PILFER_EXPERIMENTS_RUNNER_PROCESSES_H

@@ -18,7 +18,8 @@
 static void *checked(void *memory)
 {
     if (memory == NULL) {
-        fputs("pilfer: out of memory while reading what a process of the cell reports; free some and try again\n", stderr);
+        fputs("pilfer: out of memory while reading what a process of the cell reports; free some and try again\n",
+              stderr);
         abort();
     }
     return memory;

@@ -3,8 +3,9 @@
  * What a process of a cell says of itself: "name = value" lines.
  *
  * How it works. A role writes lines to descriptor 4; the runner reads them into a struct report, a list of named texts.
- * The same form carries the configuration and the commands the other way (descriptor 3). Numbers are plain decimals that
- * read back exactly. The latency histogram travels as hexadecimal digits. A line is at most REPORT_LINE_SIZE bytes.
+ * The same form carries the configuration and the commands the other way (descriptor 3). Numbers are plain decimals
+ * that read back exactly. The latency histogram travels as hexadecimal digits. A line is at most REPORT_LINE_SIZE
+ * bytes.
  */
 #ifndef PILFER_EXPERIMENTS_RUNNER_REPORT_H
 #define PILFER_EXPERIMENTS_RUNNER_REPORT_H
@@ -59,8 +60,8 @@ struct line_reader {
 void line_reader_init(struct line_reader *reader, int descriptor);
 void line_reader_fini(struct line_reader *reader);
 
-/* Reads what is there, without blocking when the descriptor does not block, and calls line for each whole line: name and
- * text are cut at " = ", text is NULL where there is none. line returns false to stop early; the rest is kept. */
+/* Reads what is there, without blocking when the descriptor does not block, and calls line for each whole line: name
+ * and text are cut at " = ", text is NULL where there is none. line returns false to stop early; the rest is kept. */
 void line_reader_read(struct line_reader *reader, bool (*line)(void *context, char *name, char *text), void *context);
 
 #endif

@@ -145,7 +145,8 @@ int role_main(const char *name)
 {
     static struct role role;
     if (fcntl(CHILD_COMMANDS, F_GETFD) < 0 || fcntl(CHILD_REPORT, F_GETFD) < 0) {
-        fprintf(stderr, "pilfer: role %s: this is a process of a cell, started by the runner; try `pilfer run`\n", name);
+        fprintf(stderr, "pilfer: role %s: this is a process of a cell, started by the runner; try `pilfer run`\n",
+                name);
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);

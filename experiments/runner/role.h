@@ -2,10 +2,11 @@
  *
  * One process of a cell, seen from inside.
  *
- * How it works. Lines come in on descriptor 3: "key = value" for parameters and facts of this cell ("port", "seed"), then
- * single words: `begin` (all is said: set up), `window` (the times are said: measure), `stop`. Lines go out on
- * descriptor 4: what the role found, then `ready` when it is set up and `done` at the end. A role that cannot start says
- * "surroundings = why" and leaves with status 3; one that finds something broken says "failure = what" and leaves with 1.
+ * How it works. Lines come in on descriptor 3: "key = value" for parameters and facts of this cell ("port", "seed"),
+ * then single words: `begin` (all is said: set up), `window` (the times are said: measure), `stop`. Lines go out on
+ * descriptor 4: what the role found, then `ready` when it is set up and `done` at the end. A role that cannot start
+ * says "surroundings = why" and leaves with status 3; one that finds something broken says "failure = what" and leaves
+ * with 1.
  *
  * Files: role.c (the conversation), role_router.c (processes under test), role_load.c (load generator and extension).
  */
@@ -29,7 +30,8 @@ struct role {
 };
 
 /* Waits for the next single word until deadline_ns (monotonic clock; UINT64_MAX: for ever). True: it is `word`. False:
- * the deadline has come. Any other word, and the end of the commands, end the process: the runner is gone or confused. */
+ * the deadline has come. Any other word, and the end of the commands, end the process: the runner is gone or confused.
+ */
 bool role_wait(struct role *role, const char *word, uint64_t deadline_ns);
 
 /* A fact of the cell; ends the process with a failure if it was not given. */

@@ -188,8 +188,7 @@ uint32_t settings_extension_us(const struct configuration *configuration)
     return settings_extension_mode(configuration) == EXTENSION_BURN ? BURN_US : DELAY_US;
 }
 
-void settings_extension(const struct configuration *configuration, uint16_t control_port,
-                        struct extension_options *out)
+void settings_extension(const struct configuration *configuration, uint16_t control_port, struct extension_options *out)
 {
     *out = (struct extension_options){
         .control_port = control_port,
@@ -207,7 +206,9 @@ void settings_load(const struct configuration *configuration, uint16_t port, uin
     *out = (struct load_options){
         .port = port,
         .connections = whole(configuration, "connections"),
-        .mode = !paced ? LOAD_CLOSED : poisson ? LOAD_POISSON : LOAD_CONSTANT,
+        .mode = !paced    ? LOAD_CLOSED
+                : poisson ? LOAD_POISSON
+                          : LOAD_CONSTANT,
         .rate_rps = paced ? configuration_number(configuration, "rate") : 0,
         .seed = seed,
     };

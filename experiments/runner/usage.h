@@ -2,8 +2,8 @@
  *
  * CPU time of processes, read from outside.
  *
- * How it works. The CPU clock of another process (clock_getcpuclockid) has nanosecond grain, where the files below /proc
- * count ticks of 4 or 10 ms.
+ * How it works. The CPU clock of another process (clock_getcpuclockid) has nanosecond grain, where the files below
+ * /proc count ticks of 4 or 10 ms.
  */
 #ifndef PILFER_EXPERIMENTS_RUNNER_USAGE_H
 #define PILFER_EXPERIMENTS_RUNNER_USAGE_H

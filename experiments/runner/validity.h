@@ -2,8 +2,8 @@
  *
  * Conservation: nothing that was asked for may have vanished. Equations that hold in every valid cell.
  *
- * How it works. Each process counts by itself; the runner compares. A violated equation is said with its numbers, in the
- * form "sent 100 is not answered 98 + failed 0 + in flight 1", and makes the cell invalid.
+ * How it works. Each process counts by itself; the runner compares. A violated equation is said with its numbers, in
+ * the form "sent 100 is not answered 98 + failed 0 + in flight 1", and makes the cell invalid.
  *
  *   sent = answered + failed + in flight            client; in flight must be 0 when all has settled
  *   received = answered                             server; what is in flight at the end was lost
@@ -24,8 +24,8 @@
 #define VALIDITY_SHARE_MAX 0.001
 
 struct validity_client {
-    uint64_t sent, answered, failed, in_flight; /* whole run; failed includes refused */
-    uint64_t refused;                           /* of the failed: answered with a refusal */
+    uint64_t sent, answered, failed, in_flight;           /* whole run; failed includes refused */
+    uint64_t refused;                                     /* of the failed: answered with a refusal */
     uint64_t arrivals, requests, window_failures, unsent; /* the window */
     uint64_t connections_asked, connections_achieved;     /* 0 and 0 without connections */
 };

@@ -2,10 +2,10 @@
  *
  * The measurement window: one absolute interval [start, end] of the monotonic clock, the same for every process.
  *
- * How it works. Each process sleeps until an edge and reads its own figures there; whoever wakes late notes when it really
- * read, and rates are taken over the time between the two readings. Elapsed time is checked against the plan and against
- * a second clock, which also shows a suspension: the boot clock goes on while the machine sleeps, the monotonic one
- * stands still.
+ * How it works. Each process sleeps until an edge and reads its own figures there; whoever wakes late notes when it
+ * really read, and rates are taken over the time between the two readings. Elapsed time is checked against the plan and
+ * against a second clock, which also shows a suspension: the boot clock goes on while the machine sleeps, the monotonic
+ * one stands still.
  */
 #ifndef PILFER_EXPERIMENTS_RUNNER_WINDOW_H
 #define PILFER_EXPERIMENTS_RUNNER_WINDOW_H

@@ -29,8 +29,9 @@ struct submitter;
 struct slot {
     struct pilfer_task task;
     struct submitter *submitter;
-    struct shared_u32 state; /* enum slot_state; submitter writes sent and free, the task writes done; @P in_process.1 */
-    uint32_t links_left;     /* chain */
+    struct shared_u32
+        state;           /* enum slot_state; submitter writes sent and free, the task writes done; @P in_process.1 */
+    uint32_t links_left; /* chain */
     uint64_t intended_ns, done_ns;
 };
 
@@ -264,10 +265,8 @@ static void chain_drive(struct submitter *submitter)
 }
 
 static const struct pattern patterns[] = {
-    {"trickle", true, trickle_run, trickle_drive},
-    {"burst", false, latched_run, burst_drive},
-    {"chain", false, chain_run, chain_drive},
-    {"spawn", false, latched_run, spawn_drive},
+    {"trickle", true, trickle_run, trickle_drive}, {"burst", false, latched_run, burst_drive},
+    {"chain", false, chain_run, chain_drive},      {"spawn", false, latched_run, spawn_drive},
     {"ping", true, latched_run, ping_drive},
 };
 

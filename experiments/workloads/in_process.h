@@ -8,9 +8,9 @@
  *   spawn    n empty tasks as fast as they can be submitted       request = task
  *   ping     one empty task, awaited, at once again               request = ping     latency of the round trip
  *
- * How it works. Each submitter is a thread attached to the executor. It has its own tasks and its own plain counters, read
- * after it has ended; tasks tell it of their end through one word each, or through a latch. A request belongs to the
- * window in which it was meant to start (trickle) or in which it ended (the others).
+ * How it works. Each submitter is a thread attached to the executor. It has its own tasks and its own plain counters,
+ * read after it has ended; tasks tell it of their end through one word each, or through a latch. A request belongs to
+ * the window in which it was meant to start (trickle) or in which it ended (the others).
  */
 #ifndef PILFER_EXPERIMENTS_WORKLOADS_IN_PROCESS_H
 #define PILFER_EXPERIMENTS_WORKLOADS_IN_PROCESS_H
@@ -21,13 +21,13 @@
 #define IN_PROCESS_SUBMITTERS_MAX 64
 
 struct in_process_options {
-    const char *workload;     /* a name of the list above */
-    uint32_t submitters;      /* outside threads, 1 to IN_PROCESS_SUBMITTERS_MAX, each with the whole pattern */
-    uint32_t tasks;           /* burst, spawn: tasks at once */
-    uint32_t chain_length;    /* chain: tasks in a row */
-    uint64_t task_ns;         /* CPU of one task; spawn and ping have empty ones */
-    uint64_t period_ns;       /* trickle */
-    uint64_t gap_ns;          /* burst: from the end of one to the start of the next */
+    const char *workload;  /* a name of the list above */
+    uint32_t submitters;   /* outside threads, 1 to IN_PROCESS_SUBMITTERS_MAX, each with the whole pattern */
+    uint32_t tasks;        /* burst, spawn: tasks at once */
+    uint32_t chain_length; /* chain: tasks in a row */
+    uint64_t task_ns;      /* CPU of one task; spawn and ping have empty ones */
+    uint64_t period_ns;    /* trickle */
+    uint64_t gap_ns;       /* burst: from the end of one to the start of the next */
 };
 
 /* Counts of all submitters together. sent = answered + failed + in_flight, in tasks. */
@@ -44,8 +44,8 @@ bool in_process_is(const char *workload);
 /* True if the workload has latencies: trickle and ping. */
 bool in_process_has_latency(const char *workload);
 
-/* Starts the submitters. The executor must stay open until in_process_stop has returned. Returns 0, or -EINVAL, -ENOMEM,
- * -EAGAIN (no thread) and has then left nothing running. Any thread. */
+/* Starts the submitters. The executor must stay open until in_process_stop has returned. Returns 0, or -EINVAL,
+ * -ENOMEM, -EAGAIN (no thread) and has then left nothing running. Any thread. */
 int in_process_start(struct pilfer_executor *executor, const struct in_process_options *options,
                      struct in_process **out);
 
