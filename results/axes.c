@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Axes: what was varied between the cells of a sweep; see axes.h.
+ */
+#include "axes.h"
+#include "decimal.h"
+#include "heap.h"
+
+/* Columns that describe a cell, in the order in which they are shown. Settings come between the two lists. */
+static const enum result_column columns_first[] = {
+    RESULT_machine,  RESULT_cores,  RESULT_workload, RESULT_target,   RESULT_mode,        RESULT_rate_rps,
+    RESULT_connections, RESULT_label, RESULT_scheduler, RESULT_over,    RESULT_idle,        RESULT_sizing,
+    RESULT_min_workers, RESULT_parallelism,
+};
+static const enum result_column columns_last[] = {RESULT_spin_limit, RESULT_max_workers};
+
+/* Columns that the label stands for. */
+static const enum result_column label_parts[] = {RESULT_scheduler, RESULT_over, RESULT_idle, RESULT_sizing};
+
+/* The words as the user wrote them have a number that they meant. */
+static int resolved_column(const char *name)
+{
+    return strcmp(name, "max_workers") == 0  ? RESULT_max_workers_resolved
+           : strcmp(name, "spin_limit") == 0 ? RESULT_spin_limit_resolved
+                                             : -1;
+}
+
+static bool same_text(const char *first, const char *second)
+{
+    return first && second ? strcmp(first, second) == 0 : first == second;
+}
+
+static bool same_value(const struct cell *first, const struct cell *second, const char *name)
+{
+    int column = result_column_find(name);
+    if (column < 0) {
+        return same_text(result_get_text(first->first, name), result_get_text(second->first, name));
+    }
+    const struct result_value *a = &first->first->columns[column], *b = &second->first->columns[column];
+    return a->kind == b->kind && same_text(a->text, b->text) && a->number == b->number;
+}
+
+static void add_axis(struct axes *axes, const char *name)
+{
+    axes->names = heap_grow(axes->names, axes->count, sizeof(*axes->names));
+    axes->names[axes->count++] = name;
+}
+
+static int compare_names(const void *first, const void *second)
+{
+    return strcmp(*(const char *const *)first, *(const char *const *)second);
+}
+
+/* Names of all settings, sorted. Most cells have the same ones as the cell before: those are skipped at once. */
+static void add_settings(struct axes *axes, struct cell *const *cells, size_t count)
+{
+    size_t first = axes->count;
+    for (size_t i = 0; i < count; i++) {
+        const struct result *row = cells[i]->first;
+        for (uint32_t j = 0; j < row->setting_count; j++) {
+            const char *name = row->settings[j].name;
+            bool known = i > 0 && result_get_text(cells[i - 1]->first, name) != NULL;
+            for (size_t k = first; !known && k < axes->count; k++) {
+                known = strcmp(axes->names[k], name) == 0;
+            }
+            if (!known) {
+                add_axis(axes, name);
+            }
+        }
+    }
+    if (axes->count > first) {
+        qsort(axes->names + first, axes->count - first, sizeof(*axes->names), compare_names);
+    }
+}
+
+static bool varies(struct cell *const *cells, size_t count, const char *name)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (!same_value(cells[0], cells[i], name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct labelled {
+    const char *label, *value;
+};
+
+static int compare_labelled(const void *first, const void *second)
+{
+    const struct labelled *a = first, *b = second;
+    int order = strcmp(a->label, b->label);
+    return order ? order : strcmp(a->value, b->value);
+}
+
+/* Whether cells with the same label always have the same value in this column. */
+static bool label_tells(struct cell *const *cells, size_t count, enum result_column column)
+{
+    struct labelled *pairs = heap_array(count, sizeof(*pairs));
+    for (size_t i = 0; i < count; i++) {
+        const struct result_value *columns = cells[i]->first->columns;
+        pairs[i].label = columns[RESULT_label].text ? columns[RESULT_label].text : "";
+        pairs[i].value = columns[column].text ? columns[column].text : "";
+    }
+    qsort(pairs, count, sizeof(*pairs), compare_labelled);
+    bool tells = true;
+    for (size_t i = 1; i < count && tells; i++) {
+        tells = strcmp(pairs[i].label, pairs[i - 1].label) != 0 || strcmp(pairs[i].value, pairs[i - 1].value) == 0;
+    }
+    free(pairs);
+    return tells;
+}
+
+void axes_init(struct axes *axes, struct cell *const *cells, size_t count)
+{
+    *axes = (struct axes){0};
+    for (size_t i = 0; i < sizeof(columns_first) / sizeof(*columns_first); i++) {
+        add_axis(axes, result_column_name(columns_first[i]));
+    }
+    add_settings(axes, cells, count);
+    for (size_t i = 0; i < sizeof(columns_last) / sizeof(*columns_last); i++) {
+        add_axis(axes, result_column_name(columns_last[i]));
+    }
+    axes->varies = heap_array(axes->count, sizeof(bool));
+    for (size_t i = 0; i < axes->count; i++) {
+        axes->varies[i] = varies(cells, count, axes->names[i]);
+        for (size_t k = 0; axes->varies[i] && k < sizeof(label_parts) / sizeof(*label_parts); k++) {
+            if (strcmp(axes->names[i], result_column_name(label_parts[k])) == 0) {
+                axes->varies[i] = !label_tells(cells, count, label_parts[k]);
+            }
+        }
+    }
+}
+
+void axes_fini(struct axes *axes)
+{
+    free(axes->names);
+    free(axes->varies);
+    *axes = (struct axes){0};
+}
+
+bool axes_vary(const struct axes *axes, const char *name)
+{
+    for (size_t i = 0; i < axes->count; i++) {
+        if (strcmp(axes->names[i], name) == 0) {
+            return axes->varies[i];
+        }
+    }
+    return false;
+}
+
+const char *axis_text(const struct cell *cell, const char *name, char out[AXIS_TEXT_SIZE])
+{
+    char decimal[DECIMAL_SIZE];
+    double number;
+    const struct result *row = cell->first;
+    const char *text = result_get_text(row, name);
+    int resolved = resolved_column(name);
+    out[0] = '\0';
+    if (text && resolved >= 0 && row->columns[resolved].kind == RESULT_KNOWN_NUMBER &&
+        strcmp(text, decimal_print(row->columns[resolved].number, decimal)) != 0) {
+        snprintf(out, AXIS_TEXT_SIZE, "%.48s (%.32s)", text, decimal);
+    } else if (text) {
+        snprintf(out, AXIS_TEXT_SIZE, "%s", text);
+    } else if (result_get_number(row, name, &number)) {
+        snprintf(out, AXIS_TEXT_SIZE, "%.*s", AXIS_TEXT_SIZE - 1, decimal_print(number, decimal));
+    }
+    return out;
+}
+
+const char *axis_heading(const char *name, char out[AXIS_TEXT_SIZE])
+{
+    snprintf(out, AXIS_TEXT_SIZE, "%s", name);
+    for (char *letter = out; *letter; letter++) {
+        *letter = *letter == '_' ? '-' : *letter;
+    }
+    return out;
+}
+
+/* Class of a value in sorting (unknown, number, word, "default") and its number. */
+static int sort_class(const struct cell *cell, const char *name, double *number)
+{
+    const char *text = result_get_text(cell->first, name);
+    if (text) {
+        return decimal_parse(text, number) ? 1 : strcmp(text, "default") == 0 ? 3 : 2;
+    }
+    return result_get_number(cell->first, name, number);
+}
+
+int axis_compare(const struct cell *first, const struct cell *second, const char *name)
+{
+    double a = 0, b = 0;
+    int a_class = sort_class(first, name, &a), b_class = sort_class(second, name, &b);
+    if (a_class != b_class) {
+        return a_class < b_class ? -1 : 1;
+    }
+    return a_class == 1   ? (a > b) - (a < b)
+           : a_class == 2 ? strcmp(result_get_text(first->first, name), result_get_text(second->first, name))
+                          : 0;
+}
+
+int axes_compare(const struct axes *axes, const struct cell *first, const struct cell *second)
+{
+    int order = 0;
+    for (size_t i = 0; i < axes->count && order == 0; i++) {
+        order = axes->varies[i] ? axis_compare(first, second, axes->names[i]) : 0;
+    }
+    return order;
+}
+
+bool axes_are_neighbours(const struct axes *axes, const struct cell *first, const struct cell *second, const char *but_for)
+{
+    bool same = true;
+    for (size_t i = 0; i < axes->count && same; i++) {
+        same = !axes->varies[i] || strcmp(axes->names[i], but_for) == 0 || same_value(first, second, axes->names[i]);
+    }
+    return same;
+}
+
+char *axes_describe(const struct axes *axes, const struct cell *cell, const char *but_for)
+{
+    char *out = NULL, heading[AXIS_TEXT_SIZE], text[AXIS_TEXT_SIZE];
+    size_t size;
+    FILE *stream = heap_or_end(open_memstream(&out, &size));
+    const char *separator = "";
+    for (size_t i = 0; i < axes->count; i++) {
+        if (!axes->varies[i] || (but_for && strcmp(axes->names[i], but_for) == 0)) {
+            continue;
+        }
+        axis_text(cell, axes->names[i], text);
+        if (strcmp(axes->names[i], "label") == 0) {
+            fprintf(stream, "%s%s", separator, text);
+        } else {
+            fprintf(stream, "%s%s %s", separator, axis_heading(axes->names[i], heading), text[0] ? text : "unset");
+        }
+        separator = ", ";
+    }
+    heap_or_end(fclose(stream) == 0 ? out : NULL);
+    if (out[0] == '\0') {
+        free(out);
+        out = heap_text("the only cell");
+    }
+    return out;
+}
