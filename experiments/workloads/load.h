@@ -6,8 +6,8 @@
  * arrive by a schedule that does not look at the server; an arrival takes a free connection or waits for one, and its
  * latency counts from the intended start, so that a stalled server cannot hide (coordinated omission). After the window
  * no new request is started, but every arrival of the window is still sent and every answer still awaited, up to the
- * settle time; so sent = answered + failed + in_flight holds exactly, and in_flight is zero unless the server lost
- * something.
+ * settle time; so sent = answered + failed + in_flight holds exactly. What is missing when settling ends has failed;
+ * in_flight is other than zero only after an interruption.
  *
  * Sources. Intended start: Tene, wrk2. Poisson arrivals: exponential gaps by inversion.
  */
@@ -38,11 +38,11 @@ struct load_window {
 };
 
 /* X(name, meaning). Ways for a request to fail; each is a counter. */
-#define LOAD_FAILURES(X)                                                                                               \
-    X(refused, "answered 503: the server declined")                                                                    \
-    X(short, "the connection ended before the answer was complete")                                                    \
-    X(malformed, "the answer was not HTTP/1.1 or was longer than it said")                                             \
-    X(wrong_status, "answered with a status other than 200 and 503")                                                   \
+#define LOAD_FAILURES(X)                                                   \
+    X(refused, "answered 503: the server declined")                        \
+    X(short, "the connection ended before the answer was complete")        \
+    X(malformed, "the answer was not HTTP/1.1 or was longer than it said") \
+    X(wrong_status, "answered with a status other than 200 and 503")       \
     X(missing, "no complete answer within five seconds, or none when settling ended")
 
 enum load_failure {

@@ -27,20 +27,20 @@
 struct router;
 
 /* X(name, published cost in ns, what one unit is). Kinds of units of work that are charged and counted. */
-#define ROUTER_COSTS(X)                                                                                                \
-    X(poller, 0, "wake-up of a poller")                                                                                \
-    X(engine, 3000, "A1, B1: event handled by an engine drain")                                                        \
-    X(requeue, 300, "A1s, B1s: engine drain that found nothing")                                                       \
-    X(connection, 12000, "A2: request parsed and given to a stream")                                                   \
-    X(writer, 3000, "A3: stream with a request written as frames")                                                     \
-    X(writer_accept, 1500, "B8: stream accepted, without a request")                                                   \
-    X(send_control, 5000, "A4: send on the control connection with requests")                                          \
-    X(send_accept, 3000, "B9: send on the control connection without requests")                                        \
-    X(copy, 1500, "B2: run of the control input copy loop")                                                            \
-    X(parser, 3000, "B3: run of the frame parser")                                                                     \
-    X(relay, 10000, "B4: run of a relay")                                                                              \
-    X(send_client, 5000, "B5: send to a client")                                                                       \
-    X(open, 6000, "B6: new stream")                                                                                    \
+#define ROUTER_COSTS(X)                                                         \
+    X(poller, 0, "wake-up of a poller")                                         \
+    X(engine, 3000, "A1, B1: event handled by an engine drain")                 \
+    X(requeue, 300, "A1s, B1s: engine drain that found nothing")                \
+    X(connection, 12000, "A2: request parsed and given to a stream")            \
+    X(writer, 3000, "A3: stream with a request written as frames")              \
+    X(writer_accept, 1500, "B8: stream accepted, without a request")            \
+    X(send_control, 5000, "A4: send on the control connection with requests")   \
+    X(send_accept, 3000, "B9: send on the control connection without requests") \
+    X(copy, 1500, "B2: run of the control input copy loop")                     \
+    X(parser, 3000, "B3: run of the frame parser")                              \
+    X(relay, 10000, "B4: run of a relay")                                       \
+    X(send_client, 5000, "B5: send to a client")                                \
+    X(open, 6000, "B6: new stream")                                             \
     X(probe, 500, "B7: probe for waiting requests")
 
 enum router_cost {
@@ -54,17 +54,17 @@ const char *router_cost_name(enum router_cost cost);
 uint64_t router_cost_published_ns(enum router_cost cost);
 
 /* X(name, meaning). Kinds of work items, counted as runs. */
-#define ROUTER_ITEMS(X)                                                                                                \
-    X(engine, "A1, B1: engine drains that handled events")                                                             \
-    X(requeue, "A1s, B1s: engine drains that found nothing")                                                           \
-    X(connection, "A2: client connection loops")                                                                       \
-    X(writer, "A3, B8: frame-writer loops")                                                                            \
-    X(send_control, "A4, B9: sends on the control connection")                                                         \
-    X(copy, "B2: control input copy loops")                                                                            \
-    X(parser, "B3: frame parsers")                                                                                     \
-    X(relay, "B4: relays")                                                                                             \
-    X(send_client, "B5: sends to clients")                                                                             \
-    X(open, "B6: new streams")                                                                                         \
+#define ROUTER_ITEMS(X)                                        \
+    X(engine, "A1, B1: engine drains that handled events")     \
+    X(requeue, "A1s, B1s: engine drains that found nothing")   \
+    X(connection, "A2: client connection loops")               \
+    X(writer, "A3, B8: frame-writer loops")                    \
+    X(send_control, "A4, B9: sends on the control connection") \
+    X(copy, "B2: control input copy loops")                    \
+    X(parser, "B3: frame parsers")                             \
+    X(relay, "B4: relays")                                     \
+    X(send_client, "B5: sends to clients")                     \
+    X(open, "B6: new streams")                                 \
     X(probe, "B7: probes for waiting requests")
 
 enum router_item {
