@@ -2,14 +2,12 @@
  *
  * B1 items conserved, B2 active <= D, B3 nothing stranded, B4 reader counters add up.
  *
- * B1. Every shape of load over pools of several sizes, at several bounds; every item runs once. Around close: run or given
- * back, once (the method of S8).
- * B2. Every item counts itself in and out and lingers a little, on pools with more workers than the bound; never more than D
- * at once, by the items' own count and by the bound's.
- * B3. Producers submit a handful of items and then nothing, so that no later submit repairs what an earlier one lost, and
- * again. What is stranded stands still and is ended by the watch.
- * B4. At rest: readers that found nothing and that ran exactly one are among all readers, and the items they ran are those
- * that were submitted.
+ * B1. Every shape of load over pools of several sizes, at several bounds; every item runs once. Around close: run or
+ * given back, once (the method of S8). B2. Every item counts itself in and out and lingers a little, on pools with more
+ * workers than the bound; never more than D at once, by the items' own count and by the bound's. B3. Producers submit a
+ * handful of items and then nothing, so that no later submit repairs what an earlier one lost, and again. What is
+ * stranded stands still and is ended by the watch. B4. At rest: readers that found nothing and that ran exactly one are
+ * among all readers, and the items they ran are those that were submitted.
  */
 #include "invariants.h"
 
@@ -21,7 +19,7 @@
 
 static const uint32_t limits[] = {1, 2, 3, 8};
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define TASKS 3000
+#define TASKS           3000
 
 /* ---- B1 ---- */
 
@@ -32,8 +30,8 @@ void check_items_conserved(const struct subject *subject)
         for (uint32_t j = 0; j < COUNT_OF(workers); j++) {
             struct pilfer_executor *executor = load_open(subject, workers[j], 5, limits[i]);
             for (uint32_t shape = 0; shape < LOAD_SHAPES; shape++) {
-                check_trying("%s of %d items, at most %u at once, on %u workers", load_shape_name(shape), TASKS, limits[i],
-                             workers[j]);
+                check_trying("%s of %d items, at most %u at once, on %u workers", load_shape_name(shape), TASKS,
+                             limits[i], workers[j]);
                 load_run(executor, shape, TASKS, subject->seed + limits[i]);
             }
             check_trying("closing a bound of %u on %u workers", limits[i], workers[j]);
@@ -192,8 +190,8 @@ void check_readers(const struct subject *subject)
             check_broken("%.0f items by %.0f readers, of which %.0f ran one and %.0f none", counts.items, total, single,
                          zero);
         if (extra_wanted(executor, "readers_active_max") > limits[i])
-            check_broken("%.0f readers were active at once; the bound is %u", extra_wanted(executor, "readers_active_max"),
-                         limits[i]);
+            check_broken("%.0f readers were active at once; the bound is %u",
+                         extra_wanted(executor, "readers_active_max"), limits[i]);
         pilfer_close(executor, PILFER_CLOSE_RUN, NULL);
     }
 }

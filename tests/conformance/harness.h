@@ -53,10 +53,10 @@ _Noreturn void check_broken(const char *format, ...) __attribute__((format(print
 _Noreturn void check_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The test itself could not be set up (no memory, no thread): ends the child as broken, in those words. */
-#define check_setup(condition)                                                                                         \
-    do {                                                                                                               \
-        if (!(condition))                                                                                              \
-            check_broken("the test could not be set up: %s (%s:%d)", #condition, __FILE_NAME__, __LINE__);             \
+#define check_setup(condition)                                                                             \
+    do {                                                                                                   \
+        if (!(condition))                                                                                  \
+            check_broken("the test could not be set up: %s (%s:%d)", #condition, __FILE_NAME__, __LINE__); \
     } while (0)
 
 /* Waits until condition(context) is true, by polling; the watch ends it if it never is. */

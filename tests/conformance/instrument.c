@@ -93,16 +93,16 @@ void __tsan_write_range(void *address, uint64_t size)
     note_write(address, size);
 }
 
-#define DEFINE_PLAIN(PREFIX, SIZE)                                                                                     \
-    void PREFIX##read##SIZE(void *address);                                                                            \
-    void PREFIX##read##SIZE(void *address)                                                                             \
-    {                                                                                                                  \
-        note_access();                                                                                                 \
-    }                                                                                                                  \
-    void PREFIX##write##SIZE(void *address);                                                                           \
-    void PREFIX##write##SIZE(void *address)                                                                            \
-    {                                                                                                                  \
-        note_write(address, SIZE);                                                                                     \
+#define DEFINE_PLAIN(PREFIX, SIZE)           \
+    void PREFIX##read##SIZE(void *address);  \
+    void PREFIX##read##SIZE(void *address)   \
+    {                                        \
+        note_access();                       \
+    }                                        \
+    void PREFIX##write##SIZE(void *address); \
+    void PREFIX##write##SIZE(void *address)  \
+    {                                        \
+        note_write(address, SIZE);           \
     }
 DEFINE_PLAIN(__tsan_, 1)
 DEFINE_PLAIN(__tsan_, 2)
@@ -138,80 +138,80 @@ void __tsan_atomic_signal_fence(int order)
 }
 
 /* One read-modify-write for each order; the order must be a constant where the operation stands. */
-#define WITH_ORDER(order, OPERATION, ...)                                                                              \
-    switch (order) {                                                                                                   \
-    case __ATOMIC_RELAXED:                                                                                             \
-        return OPERATION(__VA_ARGS__, __ATOMIC_RELAXED);                                                               \
-    case __ATOMIC_CONSUME:                                                                                             \
-    case __ATOMIC_ACQUIRE:                                                                                             \
-        return OPERATION(__VA_ARGS__, __ATOMIC_ACQUIRE);                                                               \
-    case __ATOMIC_RELEASE:                                                                                             \
-        return OPERATION(__VA_ARGS__, __ATOMIC_RELEASE);                                                               \
-    case __ATOMIC_ACQ_REL:                                                                                             \
-        return OPERATION(__VA_ARGS__, __ATOMIC_ACQ_REL);                                                               \
-    default:                                                                                                           \
-        return OPERATION(__VA_ARGS__, __ATOMIC_SEQ_CST);                                                               \
+#define WITH_ORDER(order, OPERATION, ...)                \
+    switch (order) {                                     \
+    case __ATOMIC_RELAXED:                               \
+        return OPERATION(__VA_ARGS__, __ATOMIC_RELAXED); \
+    case __ATOMIC_CONSUME:                               \
+    case __ATOMIC_ACQUIRE:                               \
+        return OPERATION(__VA_ARGS__, __ATOMIC_ACQUIRE); \
+    case __ATOMIC_RELEASE:                               \
+        return OPERATION(__VA_ARGS__, __ATOMIC_RELEASE); \
+    case __ATOMIC_ACQ_REL:                               \
+        return OPERATION(__VA_ARGS__, __ATOMIC_ACQ_REL); \
+    default:                                             \
+        return OPERATION(__VA_ARGS__, __ATOMIC_SEQ_CST); \
     }
 
-#define DEFINE_UPDATE(BITS, NAME)                                                                                      \
-    uint##BITS##_t __tsan_atomic##BITS##_##NAME(volatile void *address, uint##BITS##_t value, int order);              \
-    uint##BITS##_t __tsan_atomic##BITS##_##NAME(volatile void *address, uint##BITS##_t value, int order)               \
-    {                                                                                                                  \
-        note_access();                                                                                                 \
-        WITH_ORDER(order, __atomic_##NAME, (volatile uint##BITS##_t *)address, value)                                  \
+#define DEFINE_UPDATE(BITS, NAME)                                                                         \
+    uint##BITS##_t __tsan_atomic##BITS##_##NAME(volatile void *address, uint##BITS##_t value, int order); \
+    uint##BITS##_t __tsan_atomic##BITS##_##NAME(volatile void *address, uint##BITS##_t value, int order)  \
+    {                                                                                                     \
+        note_access();                                                                                    \
+        WITH_ORDER(order, __atomic_##NAME, (volatile uint##BITS##_t *)address, value)                     \
     }
 
-#define DEFINE_CAS(BITS, STRENGTH, WEAK)                                                                               \
-    bool __tsan_atomic##BITS##_compare_exchange_##STRENGTH(volatile void *address, void *expected,                     \
-                                                           uint##BITS##_t desired, int order, int failure);            \
-    bool __tsan_atomic##BITS##_compare_exchange_##STRENGTH(volatile void *address, void *expected,                     \
-                                                           uint##BITS##_t desired, int order, int failure)             \
-    {                                                                                                                  \
-        note_access();                                                                                                 \
-        volatile uint##BITS##_t *word = address;                                                                       \
-        if (order == __ATOMIC_RELAXED)                                                                                 \
-            return __atomic_compare_exchange_n(word, (uint##BITS##_t *)expected, desired, WEAK, __ATOMIC_RELAXED,      \
-                                               __ATOMIC_RELAXED);                                                      \
-        return __atomic_compare_exchange_n(word, (uint##BITS##_t *)expected, desired, WEAK, __ATOMIC_SEQ_CST,          \
-                                           __ATOMIC_SEQ_CST);                                                          \
+#define DEFINE_CAS(BITS, STRENGTH, WEAK)                                                                          \
+    bool __tsan_atomic##BITS##_compare_exchange_##STRENGTH(volatile void *address, void *expected,                \
+                                                           uint##BITS##_t desired, int order, int failure);       \
+    bool __tsan_atomic##BITS##_compare_exchange_##STRENGTH(volatile void *address, void *expected,                \
+                                                           uint##BITS##_t desired, int order, int failure)        \
+    {                                                                                                             \
+        note_access();                                                                                            \
+        volatile uint##BITS##_t *word = address;                                                                  \
+        if (order == __ATOMIC_RELAXED)                                                                            \
+            return __atomic_compare_exchange_n(word, (uint##BITS##_t *)expected, desired, WEAK, __ATOMIC_RELAXED, \
+                                               __ATOMIC_RELAXED);                                                 \
+        return __atomic_compare_exchange_n(word, (uint##BITS##_t *)expected, desired, WEAK, __ATOMIC_SEQ_CST,     \
+                                           __ATOMIC_SEQ_CST);                                                     \
     }
 
-#define DEFINE_ATOMICS(BITS)                                                                                           \
-    uint##BITS##_t __tsan_atomic##BITS##_load(const volatile void *address, int order);                                \
-    uint##BITS##_t __tsan_atomic##BITS##_load(const volatile void *address, int order)                                 \
-    {                                                                                                                  \
-        note_access();                                                                                                 \
-        const volatile uint##BITS##_t *word = address;                                                                 \
-        if (order == __ATOMIC_RELAXED)                                                                                 \
-            return __atomic_load_n(word, __ATOMIC_RELAXED);                                                            \
-        if (order == __ATOMIC_SEQ_CST)                                                                                 \
-            return __atomic_load_n(word, __ATOMIC_SEQ_CST);                                                            \
-        return __atomic_load_n(word, __ATOMIC_ACQUIRE);                                                                \
-    }                                                                                                                  \
-    void __tsan_atomic##BITS##_store(volatile void *address, uint##BITS##_t value, int order);                         \
-    void __tsan_atomic##BITS##_store(volatile void *address, uint##BITS##_t value, int order)                          \
-    {                                                                                                                  \
-        note_access();                                                                                                 \
-        volatile uint##BITS##_t *word = address;                                                                       \
-        if (order == __ATOMIC_RELAXED)                                                                                 \
-            __atomic_store_n(word, value, __ATOMIC_RELAXED);                                                           \
-        else if (order == __ATOMIC_SEQ_CST)                                                                            \
-            __atomic_store_n(word, value, __ATOMIC_SEQ_CST);                                                           \
-        else                                                                                                           \
-            __atomic_store_n(word, value, __ATOMIC_RELEASE);                                                           \
-    }                                                                                                                  \
-    uint##BITS##_t __tsan_atomic##BITS##_exchange(volatile void *address, uint##BITS##_t value, int order);            \
-    uint##BITS##_t __tsan_atomic##BITS##_exchange(volatile void *address, uint##BITS##_t value, int order)             \
-    {                                                                                                                  \
-        note_access();                                                                                                 \
-        WITH_ORDER(order, __atomic_exchange_n, (volatile uint##BITS##_t *)address, value)                              \
-    }                                                                                                                  \
-    DEFINE_UPDATE(BITS, fetch_add)                                                                                     \
-    DEFINE_UPDATE(BITS, fetch_sub)                                                                                     \
-    DEFINE_UPDATE(BITS, fetch_or)                                                                                      \
-    DEFINE_UPDATE(BITS, fetch_and)                                                                                     \
-    DEFINE_UPDATE(BITS, fetch_xor)                                                                                     \
-    DEFINE_CAS(BITS, strong, false)                                                                                    \
+#define DEFINE_ATOMICS(BITS)                                                                                \
+    uint##BITS##_t __tsan_atomic##BITS##_load(const volatile void *address, int order);                     \
+    uint##BITS##_t __tsan_atomic##BITS##_load(const volatile void *address, int order)                      \
+    {                                                                                                       \
+        note_access();                                                                                      \
+        const volatile uint##BITS##_t *word = address;                                                      \
+        if (order == __ATOMIC_RELAXED)                                                                      \
+            return __atomic_load_n(word, __ATOMIC_RELAXED);                                                 \
+        if (order == __ATOMIC_SEQ_CST)                                                                      \
+            return __atomic_load_n(word, __ATOMIC_SEQ_CST);                                                 \
+        return __atomic_load_n(word, __ATOMIC_ACQUIRE);                                                     \
+    }                                                                                                       \
+    void __tsan_atomic##BITS##_store(volatile void *address, uint##BITS##_t value, int order);              \
+    void __tsan_atomic##BITS##_store(volatile void *address, uint##BITS##_t value, int order)               \
+    {                                                                                                       \
+        note_access();                                                                                      \
+        volatile uint##BITS##_t *word = address;                                                            \
+        if (order == __ATOMIC_RELAXED)                                                                      \
+            __atomic_store_n(word, value, __ATOMIC_RELAXED);                                                \
+        else if (order == __ATOMIC_SEQ_CST)                                                                 \
+            __atomic_store_n(word, value, __ATOMIC_SEQ_CST);                                                \
+        else                                                                                                \
+            __atomic_store_n(word, value, __ATOMIC_RELEASE);                                                \
+    }                                                                                                       \
+    uint##BITS##_t __tsan_atomic##BITS##_exchange(volatile void *address, uint##BITS##_t value, int order); \
+    uint##BITS##_t __tsan_atomic##BITS##_exchange(volatile void *address, uint##BITS##_t value, int order)  \
+    {                                                                                                       \
+        note_access();                                                                                      \
+        WITH_ORDER(order, __atomic_exchange_n, (volatile uint##BITS##_t *)address, value)                   \
+    }                                                                                                       \
+    DEFINE_UPDATE(BITS, fetch_add)                                                                          \
+    DEFINE_UPDATE(BITS, fetch_sub)                                                                          \
+    DEFINE_UPDATE(BITS, fetch_or)                                                                           \
+    DEFINE_UPDATE(BITS, fetch_and)                                                                          \
+    DEFINE_UPDATE(BITS, fetch_xor)                                                                          \
+    DEFINE_CAS(BITS, strong, false)                                                                         \
     DEFINE_CAS(BITS, weak, true)
 DEFINE_ATOMICS(8)
 DEFINE_ATOMICS(16)

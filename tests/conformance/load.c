@@ -92,7 +92,8 @@ static void run_item(struct pilfer_task *task)
         submit(load, item);
 }
 
-void load_init(struct load *load, struct pilfer_executor *executor, enum load_shape shape, uint32_t tasks, uint64_t seed)
+void load_init(struct load *load, struct pilfer_executor *executor, enum load_shape shape, uint32_t tasks,
+               uint64_t seed)
 {
     *load = (struct load){.executor = executor, .shape = shape, .count = tasks, .repeat = 1, .seed = seed};
     if (shape == LOAD_RESUBMIT) {
@@ -148,7 +149,8 @@ static void start_outside(struct load *load)
     struct platform_thread *threads[SUBMITTERS];
     const uint32_t share = load->count / SUBMITTERS;
     for (uint32_t i = 0; i < SUBMITTERS; i++) {
-        submitters[i] = (struct submitter){load, i * share, i + 1 < SUBMITTERS ? (i + 1) * share : load->count, i % 2 == 0};
+        submitters[i] =
+            (struct submitter){load, i * share, i + 1 < SUBMITTERS ? (i + 1) * share : load->count, i % 2 == 0};
         check_setup(platform_thread_start(&threads[i], "submitter", submit_range, &submitters[i]) == 0);
     }
     for (uint32_t i = 0; i < SUBMITTERS; i++)

@@ -3,8 +3,8 @@
  * Loads for real pools: shapes of submitting whose every task is counted.
  *
  * How it works. A load is an array of items. Each item knows how often it must run; it counts its runs itself. When the
- * latch is at zero every run has been counted once, and load_verify() compares item by item, then with the executor's own
- * counters. Placement, who submits and how (one by one or in a batch) follow from the seed.
+ * latch is at zero every run has been counted once, and load_verify() compares item by item, then with the executor's
+ * own counters. Placement, who submits and how (one by one or in a batch) follow from the seed.
  *
  * Used by the conformance suite, the stress program and the tests of the API.
  */
@@ -15,10 +15,10 @@
 #include "pilfer.h"
 
 enum load_shape {
-    LOAD_FAN_OUT, /* one task submits eight, each of those eight more, ... from inside tasks */
-    LOAD_CHAINS,  /* eight chains of tasks that submit the next one */
+    LOAD_FAN_OUT,  /* one task submits eight, each of those eight more, ... from inside tasks */
+    LOAD_CHAINS,   /* eight chains of tasks that submit the next one */
     LOAD_RESUBMIT, /* 64 items that submit themselves again as the last thing they do: task memory is reused at once */
-    LOAD_OUTSIDE, /* four threads that are no workers submit one by one, or in batches */
+    LOAD_OUTSIDE,  /* four threads that are no workers submit one by one, or in batches */
     LOAD_SHAPES,
 };
 
@@ -47,11 +47,12 @@ struct load {
 const char *load_shape_name(enum load_shape shape);
 
 /* Prepares about tasks runs of a shape for an executor. Ends the test when there is no memory. load_free() frees. */
-void load_init(struct load *load, struct pilfer_executor *executor, enum load_shape shape, uint32_t tasks, uint64_t seed);
+void load_init(struct load *load, struct pilfer_executor *executor, enum load_shape shape, uint32_t tasks,
+               uint64_t seed);
 void load_free(struct load *load);
 
-/* Starts the load; for LOAD_OUTSIDE it returns when the submitters have ended. A refusal with -EAGAIN is tried again, one
- * with -ESHUTDOWN ends that branch of the load, any other is a violation. Not from inside a task. */
+/* Starts the load; for LOAD_OUTSIDE it returns when the submitters have ended. A refusal with -EAGAIN is tried again,
+ * one with -ESHUTDOWN ends that branch of the load, any other is a violation. Not from inside a task. */
 void load_start(struct load *load);
 
 /* Waits until everything has run. Not from inside a task. */

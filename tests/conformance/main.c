@@ -2,12 +2,12 @@
  *
  * pilfer-check NAME: does a scheduler or a bound keep the contract?
  *
- * Output. One line per invariant, S1 to S10 for a scheduler, B1 to B4 for a bound: `ok`, `skipped` with the reason, or what
- * broke and the command that repeats it; then `N passed, N failed, N skipped`. Status 0, 1 if something is broken, 2 for an
- * unknown name or option.
+ * Output. One line per invariant, S1 to S10 for a scheduler, B1 to B4 for a bound: `ok`, `skipped` with the reason, or
+ * what broke and the command that repeats it; then `N passed, N failed, N skipped`. Status 0, 1 if something is broken,
+ * 2 for an unknown name or option.
  *
- * Which policies. All invariants under the scheduler's own idle and sizing policy; those that involve the policies (S1, S2,
- * S3, S8, S9) under every other admitted pair as well. --idle and --sizing choose one pair for all.
+ * Which policies. All invariants under the scheduler's own idle and sizing policy; those that involve the policies (S1,
+ * S2, S3, S8, S9) under every other admitted pair as well. --idle and --sizing choose one pair for all.
  */
 #include <argp.h>
 #include <errno.h>
@@ -156,8 +156,7 @@ static int check_name(const char *what, const char *name, enum pilfer_kind kind,
 
 static int check_names(const struct subject *subject)
 {
-    int status =
-        check_name("scheduler or bound", subject->name, PILFER_KIND_SCHEDULER, PILFER_KIND_BOUND);
+    int status = check_name("scheduler or bound", subject->name, PILFER_KIND_SCHEDULER, PILFER_KIND_BOUND);
     if (status == 0)
         status = check_name("idle policy", subject->idle, PILFER_KIND_IDLE, PILFER_KIND_IDLE);
     if (status == 0)
@@ -226,17 +225,14 @@ static size_t list_pairs(const struct request *request, const struct invariant *
 static void print_broken(const struct request *request, const struct invariant *invariant, const struct pair *pair,
                          const struct verdict *verdict)
 {
-    printf("%-4s %-24s broken: %s%s%s%s%s; repeat: %s %s --only %s --seed %llu", invariant->id, invariant->name,
-           verdict->text, pair->idle != NULL ? " (under " : "", pair->idle != NULL ? pair->idle : "",
-           pair->idle != NULL && pair->sizing != NULL ? "+" : "",
-           pair->idle == NULL ? "" : pair->sizing != NULL ? pair->sizing : "", request->program, request->subject.name,
-           invariant->id, (unsigned long long)request->subject.seed);
-    if (pair->idle != NULL)
-        printf(" --idle %s", pair->idle);
-    if (pair->sizing != NULL)
-        printf(" --sizing %s", pair->sizing);
-    if (request->subject.over != NULL)
-        printf(" --over %s", request->subject.over);
+    const struct {
+        const char *option, *value;
+    } chosen[] = {{"idle", pair->idle}, {"sizing", pair->sizing}, {"over", request->subject.over}};
+    printf("%-4s %-24s broken: %s; repeat: %s %s --only %s --seed %llu", invariant->id, invariant->name, verdict->text,
+           request->program, request->subject.name, invariant->id, (unsigned long long)request->subject.seed);
+    for (size_t i = 0; i < sizeof(chosen) / sizeof(chosen[0]); i++)
+        if (chosen[i].value != NULL)
+            printf(" --%s %s", chosen[i].option, chosen[i].value);
     printf("\n");
 }
 
@@ -267,7 +263,8 @@ static enum outcome check_invariant(const struct request *request, const struct 
         subject.sizing = pairs[i].sizing;
         const int status = harness_run(invariant->test, &subject, request->patience_s, &now);
         if (status != 0) {
-            fprintf(stderr, "pilfer-check: cannot start a child process for %s: %s\n", invariant->id, strerror(-status));
+            fprintf(stderr, "pilfer-check: cannot start a child process for %s: %s\n", invariant->id,
+                    strerror(-status));
             exit(STATUS_SURROUNDINGS);
         }
         if (now.outcome == OUTCOME_BROKEN) {
@@ -293,8 +290,8 @@ static bool is_specimen(const char *name)
 int main(int argument_count, char **arguments)
 {
     struct request request = {.subject.seed = 1, .patience_s = PATIENCE_S_DEFAULT, .program = arguments[0]};
-    const struct argp parser = {option_table, parse_option, "NAME",
-                                "Checks a scheduler or a bound against the contract.", NULL, NULL, NULL};
+    const struct argp parser = {
+        option_table, parse_option, "NAME", "Checks a scheduler or a bound against the contract.", NULL, NULL, NULL};
     argp_err_exit_status = STATUS_USAGE;
     argp_parse(&parser, argument_count, arguments, 0, NULL, &request);
     int status = check_names(&request.subject);

@@ -2,10 +2,11 @@
  *
  * S10: no callback holds a lock while the core runs a task.
  *
- * Method. A task that does not end until other things have happened, so that a lock held around it is a deadlock, which the
- * watch sees: (1) a long task on one of two workers, while an outside thread submits and the other worker runs; (2) a long
- * task that submits by itself and waits for the other worker to run it; (3) tasks that submit a task and wait for it, on one
- * worker, which must run the awaited one from inside; (4) a task that opens an executor of the same kind and uses it.
+ * Method. A task that does not end until other things have happened, so that a lock held around it is a deadlock, which
+ * the watch sees: (1) a long task on one of two workers, while an outside thread submits and the other worker runs; (2)
+ * a long task that submits by itself and waits for the other worker to run it; (3) tasks that submit a task and wait
+ * for it, on one worker, which must run the awaited one from inside; (4) a task that opens an executor of the same kind
+ * and uses it.
  */
 #include "invariants.h"
 
@@ -68,7 +69,8 @@ static void open_another(struct pilfer_task *task)
 }
 
 /* Runs one long task; outside: the calling thread submits the others once it has started. */
-static void run_long(const struct subject *subject, uint32_t workers, void (*run)(struct pilfer_task *task), bool outside)
+static void run_long(const struct subject *subject, uint32_t workers, void (*run)(struct pilfer_task *task),
+                     bool outside)
 {
     struct long_task self = {.task.run = run, .subject = subject};
     self.executor = load_open(subject, inside_workers(subject, workers), 0, 0);

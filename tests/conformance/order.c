@@ -3,10 +3,10 @@
  * S6: declared order. Each order flag of a scheduler's table is a promise.
  *
  * Method. One thread plays the workers. SCHEDULER_FIFO_GLOBAL: tasks placed globally come out in submit order, whoever
- * takes them. SCHEDULER_LIFO_LOCAL: a worker gets its own local tasks back newest first. SCHEDULER_LIFO_SLOT (with lifo-slot
- * 1): a worker whose every task submits one more takes at most three in a row from its slot, and an older task of the same
- * worker is handed out all the same, so that two tasks cannot starve a third. With FIFO_GLOBAL also on a real pool of one
- * worker: the order in which tasks start.
+ * takes them. SCHEDULER_LIFO_LOCAL: a worker gets its own local tasks back newest first. SCHEDULER_LIFO_SLOT (with
+ * lifo-slot 1): a worker whose every task submits one more takes at most three in a row from its slot, and an older
+ * task of the same worker is handed out all the same, so that two tasks cannot starve a third. With FIFO_GLOBAL also on
+ * a real pool of one worker: the order in which tasks start.
  */
 #include "invariants.h"
 
@@ -30,7 +30,8 @@ static struct still_task *number_tasks(uint32_t count)
     return items;
 }
 
-static void submit_or_break(struct still *still, uint32_t index, struct still_task *task, enum pilfer_placement placement)
+static void submit_or_break(struct still *still, uint32_t index, struct still_task *task,
+                            enum pilfer_placement placement)
 {
     const int status = still_submit(still, index, task, placement);
     if (status < 0)
@@ -127,8 +128,8 @@ static void start_in_order(struct pilfer_task *task)
 {
     struct started *started = (struct started *)task;
     if (started->id != (*started->next_id)++)
-        check_broken("declares FIFO_GLOBAL, and task %u started when %u was the oldest (a pool of one worker)", started->id,
-                     *started->next_id - 1);
+        check_broken("declares FIFO_GLOBAL, and task %u started when %u was the oldest (a pool of one worker)",
+                     started->id, *started->next_id - 1);
     pilfer_latch_arrive(started->latch);
 }
 

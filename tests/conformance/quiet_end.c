@@ -2,11 +2,11 @@
  *
  * S8: quiet end. After stop, next gives none for ever and drain yields the rest.
  *
- * Method. On real threads: submitters submit without pause while the executor is closed, and go on until each is refused;
- * a task that they wait for keeps the pool from ending before that, so that nobody touches an executor that is gone. Then
- * every item accepted has run (PILFER_CLOSE_RUN) or has run or been given back (PILFER_CLOSE_DROP), once. Those refused are
- * still the caller's: they run on a second executor. On the table alone: some tasks are handed out, drain gives all others,
- * and after that neither drain nor any worker's next gives anything.
+ * Method. On real threads: submitters submit without pause while the executor is closed, and go on until each is
+ * refused; a task that they wait for keeps the pool from ending before that, so that nobody touches an executor that is
+ * gone. Then every item accepted has run (PILFER_CLOSE_RUN) or has run or been given back (PILFER_CLOSE_DROP), once.
+ * Those refused are still the caller's: they run on a second executor. On the table alone: some tasks are handed out,
+ * drain gives all others, and after that neither drain nor any worker's next gives anything.
  */
 #include "invariants.h"
 
@@ -31,10 +31,10 @@ struct ending_item {
 
 struct ending {
     struct pilfer_executor *executor;
-    struct pilfer_task keeper; /* runs until all submitters have been refused */
-    struct shared_u32 keeping; /* 1: the keeper runs; counter only */
-    struct shared_u32 begun;   /* submitters past their head start; counter only */
-    struct shared_u32 refused; /* submitters that have been refused; @P quiet_end.1 */
+    struct pilfer_task keeper;            /* runs until all submitters have been refused */
+    struct shared_u32 keeping;            /* 1: the keeper runs; counter only */
+    struct shared_u32 begun;              /* submitters past their head start; counter only */
+    struct shared_u32 refused;            /* submitters that have been refused; @P quiet_end.1 */
     struct ending_item *last[SUBMITTERS]; /* each submitter's newest item, the refused one */
 };
 
@@ -124,7 +124,8 @@ static void verify_and_free(struct ending *ending, enum pilfer_close how)
 {
     for (uint32_t i = 0; i < SUBMITTERS; i++)
         for (struct ending_item *item = ending->last[i], *previous; item != NULL; item = previous) {
-            const uint32_t runs = shared_u32_load_relaxed(&item->runs), cancelled = shared_u32_load_relaxed(&item->cancelled);
+            const uint32_t runs = shared_u32_load_relaxed(&item->runs),
+                           cancelled = shared_u32_load_relaxed(&item->cancelled);
             previous = item->previous;
             if (runs + cancelled != item->accepted || (how == PILFER_CLOSE_RUN && cancelled > 0))
                 check_broken("around close a task was accepted %d times, ran %u times and was given back %u times",

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * S4: refusal is clean. After -EAGAIN or -ENOMEM the queue is as before and the caller still owns the task; after a stop the
- * answer is -ESHUTDOWN, with the same promise.
+ * S4: refusal is clean. After -EAGAIN or -ENOMEM the queue is as before and the caller still owns the task; after a
+ * stop the answer is -ESHUTDOWN, with the same promise.
  *
- * Method. On the table: thousands of submits during each of which every allocation fails. A submit may be refused then, or
- * find a way without memory; what was refused must not come out again, must be accepted once there is memory, and all that
- * was accepted must come out. The same with batches, where a prefix may be taken. Through the API: the same on a real pool,
- * counted by item; and a task that submits while its pool is being closed, until it is refused.
+ * Method. On the table: thousands of submits during each of which every allocation fails. A submit may be refused then,
+ * or find a way without memory; what was refused must not come out again, must be accepted once there is memory, and
+ * all that was accepted must come out. The same with batches, where a prefix may be taken. Through the API: the same on
+ * a real pool, counted by item; a task that submits while its pool is being closed, until it is refused; and opening
+ * while the n-th allocation fails, for every n until none does: a clean answer, and nothing left behind.
  */
 #include "invariants.h"
 
@@ -162,6 +163,36 @@ static void refuse_in_pool(const struct subject *subject)
     free(items);
 }
 
+/* ---- opening without memory ---- */
+
+static void refuse_open(const struct subject *subject)
+{
+    const struct pilfer_options options = {.scheduler = subject->name,
+                                           .idle = subject->idle,
+                                           .sizing = subject->sizing,
+                                           .max_workers = inside_workers(subject, 2),
+                                           .seed = subject->seed};
+    char message[PILFER_MESSAGE_SIZE];
+    bool failed = true;
+    for (uint64_t n = 1; failed; n++) {
+        const int64_t live = allocation_live();
+        struct pilfer_executor *executor = NULL;
+        check_trying("opening it while allocation %llu fails", (unsigned long long)n);
+        allocation_fail_at(n);
+        const int status = pilfer_open(&options, &executor, message);
+        failed = allocation_has_failed();
+        allocation_fail_at(0);
+        if (status == 0)
+            pilfer_close(executor, PILFER_CLOSE_RUN, NULL);
+        else if (status != -ENOMEM || !failed)
+            check_broken("opening it while allocation %llu failed answered %d: %s", (unsigned long long)n, status,
+                         message);
+        if (allocation_live() != live)
+            check_broken("opening it while allocation %llu failed left %lld allocations behind", (unsigned long long)n,
+                         (long long)(allocation_live() - live));
+    }
+}
+
 /* ---- after a stop ---- */
 
 struct late {
@@ -178,8 +209,8 @@ static bool late_is_running(void *context)
     return shared_u32_load_relaxed(&late->running) != 0;
 }
 
-/* Nothing else uses the one worker, so the item that is accepted cannot run before this task ends: a fresh one each time
- * would be needed to submit twice. The first refusal ends it; an acceptance is tried again only after a wait. */
+/* Nothing else uses the one worker, so the item that is accepted cannot run before this task ends: a fresh one each
+ * time would be needed to submit twice. The first refusal ends it; an acceptance is tried again only after a wait. */
 static void submit_late(struct pilfer_task *task)
 {
     struct late *late = (struct late *)task;
@@ -225,6 +256,7 @@ static void refuse_after_stop(const struct subject *subject)
 
 void check_refusal(const struct subject *subject)
 {
+    refuse_open(subject);
     refuse_in_pool(subject);
     if (inside_runs_in_submitter(subject))
         return;

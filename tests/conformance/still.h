@@ -20,8 +20,8 @@ struct still {
     struct pool *pool;
     struct worker *guest; /* an attached thread that is no worker */
     uint32_t workers;
-    const char *callback;           /* the one called last */
-    struct instrument_trace trace;  /* of that call */
+    const char *callback;          /* the one called last */
+    struct instrument_trace trace; /* of that call */
 };
 
 /* A task of a still pool; never run. */
@@ -41,8 +41,10 @@ void still_close(struct still *still);
  * the task becomes accepted unless that is negative. */
 int still_submit(struct still *still, uint32_t index, struct still_task *task, enum pilfer_placement placement);
 
-/* Calls next as worker index, then done if a task came. The task must be an accepted one, which becomes taken; NULL: none
- * (*out_missed, if not NULL, tells a lost race, which nobody can win here). Ends the test when it is handed out twice. */
+/* Calls next as worker index, then done if a task came. The task must be an accepted one, which becomes taken; NULL:
+ * none
+ * (*out_missed, if not NULL, tells a lost race, which nobody can win here). Ends the test when it is handed out twice.
+ */
 struct still_task *still_next(struct still *still, uint32_t index);
 
 /* Calls drain, checking as still_next does. */

@@ -4,12 +4,12 @@
  *
  * S5. next must end within a number of steps that depends on the number of workers only. A step is one memory access of
  * the scheduler's own code, counted by the instrumentation. 0, 1, 100 and 50,000 tasks lie in the shared queue, in the
- * worker's own or in the one that it looks at last; no call may take more than STEPS + STEPS_PER_WORKER x workers. A next
- * that blocks or never ends stands still, and the watch ends it.
+ * worker's own or in the one that it looks at last; no call may take more than STEPS + STEPS_PER_WORKER x workers. A
+ * next that blocks or never ends stands still, and the watch ends it.
  *
  * S7. A worker's state is written by its owner alone, but for ordered shared types. A random sequence of submit, next,
- * surrender_local by random workers; after each call the instrumentation tells whether a plain write went into the state of
- * another worker. The same sequence checks conservation and hand-out, task by task.
+ * surrender_local by random workers; after each call the instrumentation tells whether a plain write went into the
+ * state of another worker. The same sequence checks conservation and hand-out, task by task.
  */
 #include "invariants.h"
 
@@ -87,7 +87,7 @@ void check_bounded_next(const struct subject *subject)
 
 /* ---- S7 ---- */
 
-#define ITEMS 300
+#define ITEMS        300
 #define STEPS_RANDOM 20000
 
 static void forbid_foreign_write(const struct still *still, uint32_t self, uint32_t step)

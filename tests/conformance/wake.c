@@ -2,12 +2,11 @@
  *
  * S3: no lost wake-up. There is never a rest state with a claimable task and all workers parked.
  *
- * Method. One task goes into an executor that has nothing else to do, the test waits until it has run, and again, so that
- * no later submit can repair what the first one lost. Three phases, since the window lies in a different place in each:
- *   parked      all workers have parked before the submit
- *   announcing  the submit comes a random 0 to 4 us after the last task, when workers look for the last time and announce
- *   spinning    the submit follows at once
- * on 1, 2 and 8 workers, at spin limit 0 and more, from a thread that is attached, one that is not, and from inside a task.
+ * Method. One task goes into an executor that has nothing else to do, the test waits until it has run, and again, so
+ * that no later submit can repair what the first one lost. Three phases, since the window lies in a different place in
+ * each: parked      all workers have parked before the submit announcing  the submit comes a random 0 to 4 us after the
+ * last task, when workers look for the last time and announce spinning    the submit follows at once on 1, 2 and 8
+ * workers, at spin limit 0 and more, from a thread that is attached, one that is not, and from inside a task.
  *
  * Conviction. While the task has not run, the test looks: no worker is engaged and the scheduler says that a task is
  * pending, REST_LOOKS times in a row with a pause between them: nobody will ever come. What cannot be seen that way (no
@@ -23,7 +22,9 @@
 #define ROUNDS        2000 /* of phase parked; the others are shorter and have more */
 #define QUICK_ROUNDS  20000
 #define REST_LOOKS    2000
-#define ANNOUNCE_NS   4000
+#define ANNOUNCE_NS   1500 /* a task of phase announcing ends so long after it has said when */
+#define AIM_BITS_MIN  5    /* the test aims at 0 to 2^5 ns after that end, or 0 to 2^6, ... 0 to 2^11 */
+#define AIM_BITS_MAX  11
 #define LOOK_PAUSE_NS 500000
 
 enum phase { PHASE_PARKED, PHASE_ANNOUNCING, PHASE_SPINNING, PHASES };
@@ -35,12 +36,29 @@ struct probe {
     struct pilfer_executor *executor;
     enum pilfer_placement placement;
     struct probe *child; /* submitted by this one's run, which waits for it; NULL: none */
+    uint64_t ends_ns;    /* phase announcing: when the last run returns; written before runs */
 };
 
 static void run_probe(struct pilfer_task *task)
 {
     struct probe *probe = (struct probe *)task;
     shared_u32_add_release(&probe->runs, 1); /* @P wake.1: the task is over, but for its return */
+}
+
+static void wait_until_ns(uint64_t end_ns)
+{
+    while (platform_now_ns() < end_ns)
+        ;
+}
+
+/* Says when it will return, and returns then. */
+static void run_announced(struct pilfer_task *task)
+{
+    struct probe *probe = (struct probe *)task;
+    const uint64_t ends_ns = platform_now_ns() + ANNOUNCE_NS;
+    probe->ends_ns = ends_ns;
+    shared_u32_add_release(&probe->runs, 1); /* @P wake.1: when this task ends */
+    wait_until_ns(ends_ns);
 }
 
 /* True when a rest state with a claimable task has been seen; only while nobody submits. */
@@ -61,7 +79,7 @@ static void await_run(struct pilfer_executor *executor, const struct shared_u32 
                       const char *phase, uint32_t round)
 {
     for (uint32_t look = 0; shared_u32_load_acquire(runs) < expected; look++) {
-        if (look < 100)
+        if (look < 2000)
             platform_pause(1);
         else
             platform_yield();
@@ -70,45 +88,43 @@ static void await_run(struct pilfer_executor *executor, const struct shared_u32 
     }
 }
 
-struct rest {
-    struct pilfer_executor *executor;
-    uint64_t parks;
-};
-
 /* No worker is engaged. One that is about to block has announced itself already: later than that is not observable. */
 static bool is_parked(void *context)
 {
     return inside_engaged(context) == 0;
 }
 
-static void delay(enum phase phase, struct pilfer_executor *executor, uint64_t *random)
+/* Waits for the moment at which the next submit is wanted. last: the probe whose run has begun. */
+static void delay(enum phase phase, struct pilfer_executor *executor, const struct probe *last, uint64_t *random)
 {
     if (phase == PHASE_PARKED) {
         check_until(is_parked, executor);
         platform_pause((uint32_t)(check_random(random) % 256)); /* on its way into the kernel, or there */
     } else if (phase == PHASE_ANNOUNCING) {
-        const uint64_t end_ns = platform_now_ns() + check_random(random) % ANNOUNCE_NS;
-        while (platform_now_ns() < end_ns)
-            platform_pause(1);
+        const uint64_t bits = AIM_BITS_MIN + check_random(random) % (AIM_BITS_MAX - AIM_BITS_MIN + 1);
+        wait_until_ns(last->ends_ns + check_random(random) % (1ull << bits));
     }
 }
 
 static void probe_from_outside(const struct subject *subject, uint32_t workers, uint32_t spin_limit, enum phase phase)
 {
     struct pilfer_executor *executor = load_open(subject, inside_workers(subject, workers), spin_limit, 0);
-    struct probe probe = {.task.run = run_probe};
+    /* Two by turns: in phase announcing one is still running when the other is submitted. */
+    struct probe probes[2] = {0};
     uint64_t random = subject->seed + workers + phase;
     const bool attached = spin_limit == 0;
     if (attached && pilfer_attach(executor, "prober") != 0)
         check_broken("the prober could not attach");
     check_trying("one task into %u workers (spin limit %u), phase %s", workers, spin_limit, phase_names[phase]);
     const uint32_t rounds = phase == PHASE_PARKED ? ROUNDS : QUICK_ROUNDS;
-    for (uint32_t round = 1; round <= rounds; round++) {
-        delay(phase, executor, &random);
+    for (uint32_t round = 0; round < rounds; round++) {
+        struct probe *probe = &probes[round % 2];
+        delay(phase, executor, &probes[(round + 1) % 2], &random);
+        *probe = (struct probe){.task.run = phase == PHASE_ANNOUNCING ? run_announced : run_probe};
         const enum pilfer_placement placement = (enum pilfer_placement)(check_random(&random) % 3);
-        if (pilfer_submit(executor, &probe.task, placement) != 0)
+        if (pilfer_submit(executor, &probe->task, placement) != 0)
             check_broken("a submit to an idle executor was refused (phase %s, round %u)", phase_names[phase], round);
-        await_run(executor, &probe.runs, round, phase_names[phase], round);
+        await_run(executor, &probe->runs, 1, phase_names[phase], round);
         check_progress();
     }
     if (attached)
