@@ -8,9 +8,9 @@
 
 /* Columns that describe a cell, in the order in which they are shown. Settings come between the two lists. */
 static const enum result_column columns_first[] = {
-    RESULT_machine,  RESULT_cores,  RESULT_workload, RESULT_target,   RESULT_mode,        RESULT_rate_rps,
-    RESULT_connections, RESULT_label, RESULT_scheduler, RESULT_over,    RESULT_idle,        RESULT_sizing,
-    RESULT_min_workers, RESULT_parallelism,
+    RESULT_machine,  RESULT_cores,       RESULT_workload,    RESULT_target,      RESULT_mode,
+    RESULT_rate_rps, RESULT_connections, RESULT_label,       RESULT_scheduler,   RESULT_over,
+    RESULT_idle,     RESULT_sizing,      RESULT_min_workers, RESULT_parallelism,
 };
 static const enum result_column columns_last[] = {RESULT_spin_limit, RESULT_max_workers};
 
@@ -209,7 +209,8 @@ int axes_compare(const struct axes *axes, const struct cell *first, const struct
     return order;
 }
 
-bool axes_are_neighbours(const struct axes *axes, const struct cell *first, const struct cell *second, const char *but_for)
+bool axes_are_neighbours(const struct axes *axes, const struct cell *first, const struct cell *second,
+                         const char *but_for)
 {
     bool same = true;
     for (size_t i = 0; i < axes->count && same; i++) {

@@ -2,9 +2,9 @@
  *
  * Axes: what was varied between the cells of a sweep, and how a cell is named in a report.
  *
- * How it works. Every descriptive column and setting is looked at over all cells: one that has the same value everywhere
- * is named once, one that differs is an axis. Numbers measured, seeds and durations are never axes. scheduler, idle,
- * sizing and over are left out where the label tells them apart already.
+ * How it works. Every descriptive column and setting is looked at over all cells: one that has the same value
+ * everywhere is named once, one that differs is an axis. Numbers measured, seeds and durations are never axes.
+ * scheduler, idle, sizing and over are left out where the label tells them apart already.
  */
 #ifndef PILFER_RESULTS_AXES_H
 #define PILFER_RESULTS_AXES_H

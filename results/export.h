@@ -16,9 +16,9 @@
 #include <stdio.h>
 
 /* X(name, word) */
-#define EXPORT_FORMATS(X)                                                                                              \
-    X(CSV, "csv")                                                                                                      \
-    X(JSON, "json")                                                                                                    \
+#define EXPORT_FORMATS(X) \
+    X(CSV, "csv")         \
+    X(JSON, "json")       \
     X(MARKDOWN, "markdown")
 
 enum export_format {

@@ -11,33 +11,28 @@
 #include <math.h>
 #include <time.h>
 
-#define WIDTH_DEFAULT   100
-#define INVALID_SHOWN   10   /* invalid repeats of a group that are listed */
-#define ALL_TABLE_ROWS  5000 /* repeats per table: the columns are laid out anew after that many */
-
-/* Cells that differ in one of these are never pooled and never in one table. */
-static const char *const group_axes[] = {"machine", "workload", "target", "mode", "rate_rps"};
-#define GROUP_AXIS_COUNT (sizeof(group_axes) / sizeof(*group_axes))
+#define WIDTH_DEFAULT  100
+#define INVALID_SHOWN  10   /* invalid repeats of a group that are listed */
+#define ALL_TABLE_ROWS 5000 /* repeats per table: the columns are laid out anew after that many */
 
 struct report {
     FILE *stream;
     size_t width;
     struct cell_set cells;
-    struct cell **ordered; /* by group, then by axes */
-    struct axes axes;      /* over all cells */
+    struct grouping grouping;
 };
 
 /* ---- parts for other reports ---- */
 
-const char *report_interval_text(const struct interval *interval, char out[REPORT_INTERVAL_SIZE])
+const char *report_ratio_text(const struct interval *interval, char out[REPORT_RATIO_SIZE])
 {
     char median[DECIMAL_SIZE], low[DECIMAL_SIZE], high[DECIMAL_SIZE];
-    int digits = decimal_digits(interval->median);
+    int digits = interval->median < 0.1 ? 3 : 2;
     if (isnan(interval->median)) {
-        snprintf(out, REPORT_INTERVAL_SIZE, "-");
+        snprintf(out, REPORT_RATIO_SIZE, "-");
         return out;
     }
-    snprintf(out, REPORT_INTERVAL_SIZE, interval->is_range ? "%.28s (%.28s %.28s)" : "%.28s [%.28s %.28s]",
+    snprintf(out, REPORT_RATIO_SIZE, interval->is_range ? "%.28s (%.28s %.28s)" : "%.28s [%.28s %.28s]",
              decimal_print_fixed(interval->median, digits, median), decimal_print_fixed(interval->low, digits, low),
              decimal_print_fixed(interval->high, digits, high));
     return out;
@@ -72,12 +67,12 @@ const struct cell *report_find_cell(const struct cell_set *cells, const struct r
 struct interval report_ratio_line(FILE *stream, const char *words, const struct cell *above, const struct cell *below,
                                   const char *number)
 {
-    char text[REPORT_INTERVAL_SIZE];
+    char text[REPORT_RATIO_SIZE];
     struct interval ratio = {.median = NAN, .low = NAN, .high = NAN};
     if (above && below) {
         ratio = cell_ratio(above, below, number);
     }
-    fprintf(stream, "  %s: %s\n", words, isnan(ratio.median) ? "not measured" : report_interval_text(&ratio, text));
+    fprintf(stream, "  %s: %s\n", words, isnan(ratio.median) ? "not measured" : report_ratio_text(&ratio, text));
     return ratio;
 }
 
@@ -100,29 +95,8 @@ static void write_heading(const struct report *report, struct store *store, cons
     fprintf(stream, "Sweep %" PRId64 ", %s: %zu cells, %zu of %" PRId64 " repeats, seed %" PRIu64 ", ", sweep->id,
             sweep->name, report->cells.count, set->count, sweep->repeats_planned, sweep->seed);
     write_time(stream, sweep->started_unix_s);
-    fprintf(stream, ", %s%s%s\n", sweep->finished_unix_s ? "finished" : "unfinished", store ? "\nStore: " : "", store ? store_file(store) : "");
-}
-
-/* Whether a value is worth naming when it is the same everywhere: known, and not the label once more. */
-static bool is_named(const struct cell *cell, const char *name)
-{
-    char text[AXIS_TEXT_SIZE], label[AXIS_TEXT_SIZE];
-    bool again = strcmp(name, "scheduler") == 0 && strcmp(axis_text(cell, name, text), axis_text(cell, "label", label)) == 0;
-    return axis_text(cell, name, text)[0] != '\0' && !again;
-}
-
-static void write_constants(const struct report *report)
-{
-    struct word_list words = {0};
-    char heading[AXIS_TEXT_SIZE], text[AXIS_TEXT_SIZE];
-    for (size_t i = 0; i < report->axes.count; i++) {
-        const char *name = report->axes.names[i];
-        if (!report->axes.varies[i] && is_named(report->ordered[0], name)) {
-            word_list_add(&words, "%s %s", axis_heading(name, heading), axis_text(report->ordered[0], name, text));
-        }
-    }
-    word_list_write(report->stream, &words, "Same in all cells:", ",", report->width);
-    word_list_fini(&words);
+    fprintf(stream, ", %s%s%s\n", sweep->finished_unix_s ? "finished" : "unfinished", store ? "\nStore: " : "",
+            store ? store_file(store) : "");
 }
 
 /* "name: value" lines of the sweep's context, joined. */
@@ -144,88 +118,33 @@ static void write_context(const struct report *report, const struct store_sweep 
     word_list_fini(&words);
 }
 
-/* "Paced at 2000 requests/s, windows of 1.2 s, extension-mode burn". */
-static void write_group_heading(const struct report *report, const struct group *group)
-{
-    FILE *stream = report->stream;
-    const struct cell *first = group->cells[0];
-    char heading[AXIS_TEXT_SIZE], text[AXIS_TEXT_SIZE], number[DECIMAL_SIZE];
-    const char *mode = result_get_text(first->first, "mode");
-    double value;
-    putc('\n', stream);
-    if (mode && strcmp(mode, "paced") == 0 && result_get_number(first->first, "rate_rps", &value)) {
-        fprintf(stream, "Paced at %s requests/s", decimal_print(value, number));
-    } else {
-        fprintf(stream, "%s", mode && strcmp(mode, "closed") == 0 ? "Closed loop" : mode ? mode : "Cells");
-    }
-    if (result_get_number(first->first, "duration_s", &value)) {
-        fprintf(stream, ", windows of %s s", decimal_print_fixed(value, decimal_digits(value), number));
-    }
-    for (size_t i = 0; i < report->axes.count; i++) {
-        const char *name = report->axes.names[i];
-        bool told = strcmp(name, "mode") == 0 || strcmp(name, "rate_rps") == 0;
-        if (report->axes.varies[i] && !told && !axes_vary(&group->axes, name) && is_named(first, name)) {
-            fprintf(stream, ", %s %s", axis_heading(name, heading), axis_text(first, name, text));
-        }
-    }
-    fputs(":\n", stream);
-}
-
-/* ---- order ---- */
-
-static int compare_groups(const struct cell *first, const struct cell *second)
-{
-    int order = 0;
-    for (size_t i = 0; i < GROUP_AXIS_COUNT && order == 0; i++) {
-        order = axis_compare(first, second, group_axes[i]);
-    }
-    return order;
-}
-
-static int compare_cells(const void *first, const void *second, void *axes)
-{
-    const struct cell *a = *(struct cell *const *)first, *b = *(struct cell *const *)second;
-    int order = compare_groups(a, b);
-    order = order ? order : axes_compare(axes, a, b);
-    return order ? order : strcmp(a->cell_id, b->cell_id);
-}
-
 static void report_init(struct report *report, FILE *stream, const struct result_set *set,
                         const struct report_options *options)
 {
     *report = (struct report){.stream = stream, .width = options->width ? options->width : WIDTH_DEFAULT};
     cell_set_init(&report->cells, set);
-    report->ordered = heap_array(report->cells.count, sizeof(*report->ordered));
+    struct cell **list = heap_array(report->cells.count, sizeof(*list));
     for (size_t i = 0; i < report->cells.count; i++) {
-        report->ordered[i] = &report->cells.cells[i];
+        list[i] = &report->cells.cells[i];
     }
-    axes_init(&report->axes, report->ordered, report->cells.count);
-    qsort_r(report->ordered, report->cells.count, sizeof(*report->ordered), compare_cells, &report->axes);
+    grouping_init(&report->grouping, list, report->cells.count);
+    free(list);
 }
 
 static void report_fini(struct report *report)
 {
-    axes_fini(&report->axes);
-    free(report->ordered);
+    grouping_fini(&report->grouping);
     cell_set_fini(&report->cells);
 }
 
 /* ---- repeats ---- */
 
 static const struct {
-    const char *name, *heading[2];
+    enum result_column column;
+    const char *heading[2];
 } repeat_columns[] = {
-    {"repeat", {"", "repeat"}},
-    {"valid", {"", "valid"}},
-    {"disturbed", {"dis-", "turbed"}},
-    {"tries", {"", "tries"}},
-    {"rps", {"", "RPS"}},
-    {"requests", {"", "requests"}},
-    {"router_cpu_percent", {"router", "CPU %"}},
-    {"router_cpu_us_per_request", {"CPU us", "/request"}},
-    {"extension_cpu_percent", {"ext.", "CPU %"}},
-    {"latency_us_p50", {"p50", "us"}},
-    {"latency_us_p99", {"p99", "us"}},
+    {RESULT_repeat, {"re-", "peat"}}, {RESULT_valid, {"", "valid"}},       {RESULT_disturbed, {"dis-", "turbed"}},
+    {RESULT_tries, {"", "tries"}},    {RESULT_requests, {"", "requests"}},
 };
 #define REPEAT_COLUMN_COUNT (sizeof(repeat_columns) / sizeof(*repeat_columns))
 
@@ -236,27 +155,27 @@ static void begin_repeats(struct table *table, const struct group *group)
     for (size_t i = 0; i < REPEAT_COLUMN_COUNT; i++) {
         table_add_column(table, repeat_columns[i].heading[0], repeat_columns[i].heading[1], TABLE_RIGHT);
     }
-    for (size_t i = 0; i < report_counter_count; i++) {
-        table_add_column(table, report_counters[i].heading[0], report_counters[i].heading[1], TABLE_RIGHT);
+    for (size_t i = 0; i < measure_count; i++) {
+        table_add_column(table, measures[i].heading[0], measures[i].heading[1], TABLE_RIGHT);
     }
 }
 
-static void add_repeat(struct table *table, const struct group *group, const struct cell *cell, const struct result *row)
+static void add_repeat(struct table *table, const struct group *group, const struct cell *cell,
+                       const struct result *row)
 {
     char text[DECIMAL_SIZE];
     double value, requests = 0;
     table_add_row(table);
     size_t column = group_set_axes(table, &group->axes, cell);
     for (size_t i = 0; i < REPEAT_COLUMN_COUNT; i++, column++) {
-        if (result_get_number(row, repeat_columns[i].name, &value)) {
-            bool integer = result_column_type(result_column_find(repeat_columns[i].name)) == RESULT_INTEGER;
-            table_set(table, column, "%s", decimal_print_fixed(value, integer ? 0 : decimal_digits(value), text));
+        if (result_get_number(row, result_column_name(repeat_columns[i].column), &value)) {
+            table_set(table, column, "%s", decimal_print_fixed(value, 0, text));
         }
     }
     result_get_number(row, "requests", &requests);
-    for (size_t i = 0; i < report_counter_count; i++, column++) {
-        if (requests > 0 && result_get_number(row, report_counters[i].name, &value)) {
-            value /= requests;
+    for (size_t i = 0; i < measure_count; i++, column++) {
+        if (result_get_number(row, measures[i].name, &value) && (!measures[i].is_per_request || requests > 0)) {
+            value /= measures[i].is_per_request ? requests : 1;
             table_set(table, column, "%s", decimal_print_fixed(value, decimal_digits(value), text));
         }
     }
@@ -286,8 +205,8 @@ static void write_repeats(FILE *stream, const struct group *group)
 
 /* ---- what was invalid ---- */
 
-static void write_invalid_row(FILE *stream, const struct group *group, const struct cell *cell, const struct result *row,
-                              size_t width)
+static void write_invalid_row(FILE *stream, const struct group *group, const struct cell *cell,
+                              const struct result *row, size_t width)
 {
     struct word_list words = {0};
     double repeat = 0;
@@ -326,22 +245,16 @@ static void write_invalid(FILE *stream, const struct group *group, size_t width)
 
 static void write_groups(const struct report *report, bool all)
 {
-    for (size_t first = 0, last; first < report->cells.count; first = last) {
-        for (last = first + 1; last < report->cells.count; last++) {
-            if (compare_groups(report->ordered[first], report->ordered[last]) != 0) {
-                break;
-            }
-        }
-        struct group group = {.cells = report->ordered + first, .count = last - first};
-        axes_init(&group.axes, group.cells, group.count);
-        write_group_heading(report, &group);
+    struct group group;
+    for (size_t next = 0; grouping_next(&report->grouping, &next, &group);) {
+        group_write_heading(report->stream, &report->grouping, &group);
         if (all) {
             write_repeats(report->stream, &group);
         } else {
             group_write(report->stream, &group, report->width);
         }
         write_invalid(report->stream, &group, report->width);
-        axes_fini(&group.axes);
+        group_fini(&group);
     }
 }
 
@@ -354,7 +267,7 @@ int report_write(FILE *stream, struct store *store, const struct store_sweep *sw
     if (set->count == 0) {
         fputs("No repeat is stored yet.\n", stream);
     } else {
-        write_constants(&report);
+        grouping_write_constants(stream, &report.grouping, report.width);
         if (!options->all) {
             fputs("Medians with 95 % intervals [low high], or ranges (low high) below six repeats.\n", stream);
         }

@@ -2,11 +2,11 @@
  *
  * Reports: the table people look at after a sweep.
  *
- * How it works. One line per cell, grouped by what must never be pooled (machine, workload, target, mode, rate). What does
- * not vary is named once above, what varies has a column. Numbers are medians over valid, undisturbed repeats with a 95 %
- * interval, or with the range below six repeats. Under each group stand the counters that move with the CPU per request,
- * the neighbouring worker counts that do not separate, and, where repeats were disturbed, the medians with nothing
- * rejected. A million repeats are bearable: everything is sorted and hashed, nothing compared all with all.
+ * How it works. One line per cell, grouped by what must never be pooled (machine, workload, target, mode, rate). What
+ * does not vary is named once above, what varies has a column. Numbers are medians over valid, undisturbed repeats with
+ * a 95 % interval, or with the range below six repeats. Under each group stand the counters that move with the CPU per
+ * request, the neighbouring worker counts that do not separate, and, where repeats were disturbed, the medians with
+ * nothing rejected. A million repeats are bearable: everything is sorted and hashed, nothing compared all with all.
  */
 #ifndef PILFER_RESULTS_REPORT_H
 #define PILFER_RESULTS_REPORT_H
@@ -16,8 +16,8 @@
 
 #include <stdio.h>
 
-/* A counter is named as moving with the CPU if its rank correlation over the cells of a group is at least this, and beyond
- * chance: at least 1.96 / sqrt(cells - 1). */
+/* A counter is named as moving with the CPU if its rank correlation over the cells of a group is at least this, and
+ * beyond chance: at least 1.96 / sqrt(cells - 1). */
 #define REPORT_CORRELATION_MINIMUM 0.8
 #define REPORT_CORRELATION_CELLS   5
 
@@ -33,23 +33,24 @@ int report_write(FILE *stream, struct store *store, const struct store_sweep *sw
 
 /* ---- parts for other reports ---- */
 
-#define REPORT_INTERVAL_SIZE 96
+#define REPORT_RATIO_SIZE 96
 
-/* "1.92 [1.71 2.10]", with round brackets for a range, "-" without values. Returns out. */
-const char *report_interval_text(const struct interval *interval, char out[REPORT_INTERVAL_SIZE]);
+/* A ratio for people: "1.92 [1.71 2.10]", with round brackets for a range, "-" without values. Returns out. */
+const char *report_ratio_text(const struct interval *interval, char out[REPORT_RATIO_SIZE]);
 
 /* What a cell must have to be found; NULL or a negative number: anything. Numbers are what the words meant. */
 struct report_wanted {
     const char *mode, *label, *workload;
     double rate_rps, max_workers_resolved, spin_limit_resolved;
 };
-#define REPORT_WANTED_ANY ((struct report_wanted){.rate_rps = -1, .max_workers_resolved = -1, .spin_limit_resolved = -1})
+#define REPORT_WANTED_ANY \
+    ((struct report_wanted){.rate_rps = -1, .max_workers_resolved = -1, .spin_limit_resolved = -1})
 
 /* The first such cell, or NULL. */
 const struct cell *report_find_cell(const struct cell_set *cells, const struct report_wanted *wanted);
 
-/* Writes "  WORDS: 1.92 [1.71 2.10]", the ratio of a number ("router_cpu_us_per_request") between two cells, and returns
- * it. A cell that is NULL, or without values, is told as not measured (all NaN). */
+/* Writes "  WORDS: 1.92 [1.71 2.10]", the ratio of a number ("router_cpu_us_per_request") between two cells, and
+ * returns it. A cell that is NULL, or without values, is told as not measured (all NaN). */
 struct interval report_ratio_line(FILE *stream, const char *words, const struct cell *above, const struct cell *below,
                                   const char *number);
 

@@ -10,28 +10,30 @@
 
 #include <math.h>
 
-const struct report_counter report_counters[] = {
-    {"yields", {"yields", "/request"}, "yields"},
-    {"wakes_sent", {"wakes", "/request"}, "wakes sent"},
-    {"parks", {"parks", "/request"}, "parks"},
-    {"involuntary_switches", {"invol.sw.", "/request"}, "involuntary switches"},
+const struct measure measures[] = {
+    {"rps", {"", "RPS"}, .has_bounds = true},
+    {"router_cpu_percent", {"router", "CPU %"}, .has_bounds = true},
+    {"router_cpu_us_per_request", {"CPU us", "/request"}, .has_bounds = true},
+    {"latency_us_p50", {"p50", "us"}, .is_paced_only = true},
+    {"latency_us_p99", {"p99", "us"}, .is_paced_only = true},
+    {"extension_cpu_percent", {"ext.", "CPU %"}},
+    {"yields", {"yields", "/request"}, "yields", .is_per_request = true},
+    {"wakes_sent", {"wakes", "/request"}, "wakes sent", .is_per_request = true},
+    {"parks", {"parks", "/request"}, "parks", .is_per_request = true},
+    {"involuntary_switches", {"invol.sw.", "/request"}, "involuntary switches", .is_per_request = true},
 };
-const size_t report_counter_count = sizeof(report_counters) / sizeof(*report_counters);
+const size_t measure_count = sizeof(measures) / sizeof(*measures);
+#define MEASURE_COUNT   (sizeof(measures) / sizeof(*measures))
+#define CPU_PER_REQUEST 2 /* its place in measures */
 
-/* A measured number with its interval, or only its median. */
-struct measure {
-    const char *name, *heading[2];
-    bool bounds, paced_only;
+/* The intervals of one cell, one per measure. */
+struct line {
+    const struct cell *cell;
+    struct interval intervals[MEASURE_COUNT];
 };
-static const struct measure measures[] = {
-    {"rps", {"", "RPS"}, true, false},
-    {"router_cpu_percent", {"router", "CPU %"}, true, false},
-    {"router_cpu_us_per_request", {"CPU us", "/request"}, true, false},
-    {"latency_us_p50", {"p50", "us"}, false, true},
-    {"latency_us_p99", {"p99", "us"}, false, true},
-    {"extension_cpu_percent", {"ext.", "CPU %"}, false, false},
-};
-#define MEASURE_COUNT (sizeof(measures) / sizeof(*measures))
+
+/* Which measures a table has. */
+enum part { PART_ALL, PART_MEASURED, PART_COUNTERS };
 
 void group_add_axis_columns(struct table *table, const struct axes *axes)
 {
@@ -56,59 +58,75 @@ size_t group_set_axes(struct table *table, const struct axes *axes, const struct
     return column;
 }
 
-static void add_measure_columns(struct table *table)
+/* Lines of all cells. disturbed_too: nothing is rejected. Caller frees. */
+static struct line *make_lines(const struct group *group, bool disturbed_too)
+{
+    struct line *lines = heap_array(group->count, sizeof(*lines));
+    for (size_t i = 0; i < group->count; i++) {
+        lines[i].cell = group->cells[i];
+        const char *mode = result_get_text(group->cells[i]->first, "mode");
+        bool paced = mode && strcmp(mode, "paced") == 0;
+        for (size_t k = 0; k < MEASURE_COUNT; k++) {
+            lines[i].intervals[k] = measures[k].is_paced_only && !paced ? (struct interval){.median = NAN}
+                                    : measures[k].is_per_request
+                                        ? cell_interval_per_request(lines[i].cell, measures[k].name, disturbed_too)
+                                        : cell_interval(lines[i].cell, measures[k].name, disturbed_too);
+        }
+    }
+    return lines;
+}
+
+/* Digits after the point for a whole column: three significant ones for the largest median, one more where the smallest
+ * is far below it. */
+static int column_digits(const struct line *lines, size_t count, size_t measure)
+{
+    double smallest = INFINITY, largest = 0;
+    for (size_t i = 0; i < count; i++) {
+        double size = fabs(lines[i].intervals[measure].median);
+        if (size > 0) { /* not for NaN */
+            smallest = fmin(smallest, size);
+            largest = fmax(largest, size);
+        }
+    }
+    return decimal_digits(largest) + (smallest < largest / 20);
+}
+
+static bool is_in(enum part part, size_t measure)
+{
+    return part == PART_ALL || (part == PART_COUNTERS) == measures[measure].is_per_request;
+}
+
+static void add_measure_columns(struct table *table, enum part part)
 {
     for (size_t i = 0; i < MEASURE_COUNT; i++) {
-        table_add_column(table, measures[i].heading[0], measures[i].heading[1], TABLE_RIGHT);
-        if (measures[i].bounds) {
-            table_add_column(table, "", "", TABLE_ATTACHED);
+        if (is_in(part, i)) {
+            table_add_column(table, measures[i].heading[0], measures[i].heading[1], TABLE_RIGHT);
+            if (measures[i].has_bounds) {
+                table_add_column(table, "", "", TABLE_ATTACHED);
+            }
         }
     }
 }
 
-/* Median and bounds with the same digits after the point. */
-static size_t set_interval(struct table *table, size_t column, const struct interval *interval, bool bounds)
+/* Sets the measures of a line in the newest row, from the given column on; returns the next one. */
+static size_t set_measures(struct table *table, size_t column, const struct line *line, const int *digits,
+                           enum part part)
 {
     char median[DECIMAL_SIZE], low[DECIMAL_SIZE], high[DECIMAL_SIZE];
-    int digits = decimal_digits(interval->median);
-    if (interval->count > 0) {
-        table_set(table, column, "%s", decimal_print_fixed(interval->median, digits, median));
-    }
-    if (bounds && interval->count > 0) {
-        decimal_print_fixed(interval->low, digits, low);
-        decimal_print_fixed(interval->high, digits, high);
-        table_set(table, column + 1, interval->is_range ? "(%s %s)" : "[%s %s]", low, high);
-    }
-    return column + 1 + bounds;
-}
-
-static size_t set_measures(struct table *table, size_t column, const struct cell *cell, bool disturbed_too)
-{
-    const char *mode = result_get_text(cell->first, "mode");
-    bool paced = mode && strcmp(mode, "paced") == 0;
     for (size_t i = 0; i < MEASURE_COUNT; i++) {
-        if (measures[i].paced_only && !paced) {
-            column += 1 + measures[i].bounds;
+        const struct interval *interval = &line->intervals[i];
+        if (!is_in(part, i)) {
             continue;
         }
-        struct interval interval = cell_interval(cell, measures[i].name, disturbed_too);
-        column = set_interval(table, column, &interval, measures[i].bounds);
-    }
-    return column;
-}
-
-static void add_counter_columns(struct table *table)
-{
-    for (size_t i = 0; i < report_counter_count; i++) {
-        table_add_column(table, report_counters[i].heading[0], report_counters[i].heading[1], TABLE_RIGHT);
-    }
-}
-
-static size_t set_counters(struct table *table, size_t column, const struct cell *cell)
-{
-    for (size_t i = 0; i < report_counter_count; i++) {
-        struct interval interval = cell_interval_per_request(cell, report_counters[i].name, false);
-        column = set_interval(table, column, &interval, false);
+        if (interval->count > 0) {
+            table_set(table, column, "%s", decimal_print_fixed(interval->median, digits[i], median));
+        }
+        if (interval->count > 0 && measures[i].has_bounds) {
+            decimal_print_fixed(interval->low, digits[i], low);
+            decimal_print_fixed(interval->high, digits[i], high);
+            table_set(table, column + 1, interval->is_range ? "(%s %s)" : "[%s %s]", low, high);
+        }
+        column += measures[i].has_bounds ? 2 : 1;
     }
     return column;
 }
@@ -144,95 +162,89 @@ static void set_quality(struct table *table, size_t column, const struct cell *c
     }
 }
 
-static void begin_table(struct table *table, const struct group *group, bool counters)
+/* Builds the table of some lines; quality: with the columns that say how many repeats were used. */
+static void fill_table(struct table *table, const struct group *group, const struct line *lines, size_t count,
+                       enum part part, bool quality)
 {
+    int digits[MEASURE_COUNT];
     table_init(table);
     group_add_axis_columns(table, &group->axes);
-    add_measure_columns(table);
-    if (counters) {
-        add_counter_columns(table);
-    }
+    add_measure_columns(table, part);
     table_add_column(table, "", "n", TABLE_RIGHT);
     table_add_column(table, "", "left out", 0);
-}
-
-static void fill_table(struct table *table, const struct group *group, bool counters)
-{
-    begin_table(table, group, counters);
-    for (size_t i = 0; i < group->count; i++) {
-        const struct cell *cell = group->cells[i];
+    for (size_t i = 0; i < MEASURE_COUNT; i++) {
+        digits[i] = column_digits(lines, count, i);
+    }
+    for (size_t i = 0; i < count; i++) {
         table_add_row(table);
-        size_t column = group_set_axes(table, &group->axes, cell);
-        column = set_measures(table, column, cell, false);
-        column = counters ? set_counters(table, column, cell) : column;
-        set_quality(table, column, cell);
+        size_t column = group_set_axes(table, &group->axes, lines[i].cell);
+        column = set_measures(table, column, &lines[i], digits, part);
+        if (quality) {
+            set_quality(table, column, lines[i].cell);
+        }
     }
 }
 
-static void write_counters(FILE *stream, const struct group *group)
+/* In one table if it is not wider than width, else the counters in one of their own. */
+static void write_lines(FILE *stream, const struct group *group, const struct line *lines, size_t width)
 {
     struct table table;
-    table_init(&table);
-    group_add_axis_columns(&table, &group->axes);
-    add_counter_columns(&table);
-    for (size_t i = 0; i < group->count; i++) {
-        table_add_row(&table);
-        set_counters(&table, group_set_axes(&table, &group->axes, group->cells[i]), group->cells[i]);
+    fill_table(&table, group, lines, group->count, PART_ALL, true);
+    bool fits = table_width(&table) <= width;
+    if (!fits) {
+        table_fini(&table);
+        fill_table(&table, group, lines, group->count, PART_MEASURED, true);
     }
-    putc('\n', stream);
     table_write(stream, &table);
     table_fini(&table);
+    if (!fits) {
+        fill_table(&table, group, lines, group->count, PART_COUNTERS, false);
+        putc('\n', stream);
+        table_write(stream, &table);
+        table_fini(&table);
+    }
 }
 
 /* ---- what moves ---- */
 
-/* Correlation of a counter per request with the CPU per request over the cells that have both. */
-static double counter_correlation(const struct group *group, const char *name, size_t *cells)
+/* Correlation of a measure with the CPU per request over the lines that have both. */
+static double correlation_with_cpu(const struct line *lines, size_t count, size_t measure, size_t *used)
 {
-    double *cpu = heap_array(group->count, sizeof(double)), *counter = heap_array(group->count, sizeof(double));
-    size_t count = 0;
-    for (size_t i = 0; i < group->count; i++) {
-        struct interval a = cell_interval(group->cells[i], "router_cpu_us_per_request", false);
-        struct interval b = cell_interval_per_request(group->cells[i], name, false);
-        if (a.count > 0 && b.count > 0) {
-            cpu[count] = a.median;
-            counter[count++] = b.median;
+    double *cpu = heap_array(count, sizeof(double)), *other = heap_array(count, sizeof(double));
+    *used = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!isnan(lines[i].intervals[CPU_PER_REQUEST].median) && !isnan(lines[i].intervals[measure].median)) {
+            cpu[*used] = lines[i].intervals[CPU_PER_REQUEST].median;
+            other[(*used)++] = lines[i].intervals[measure].median;
         }
     }
-    double correlation = statistics_rank_correlation(cpu, counter, count);
+    double correlation = statistics_rank_correlation(cpu, other, *used);
     free(cpu);
-    free(counter);
-    *cells = count;
+    free(other);
     return correlation;
 }
 
-static void write_moving(FILE *stream, const struct group *group, size_t width)
+static void write_moving(FILE *stream, const struct line *lines, size_t count, size_t width)
 {
     struct word_list moving = {0}, still = {0};
-    size_t cells = 0, most = 0;
-    for (size_t i = 0; i < report_counter_count; i++) {
-        double correlation = counter_correlation(group, report_counters[i].name, &cells);
-        if (cells < REPORT_CORRELATION_CELLS) {
+    double threshold = REPORT_CORRELATION_MINIMUM;
+    char text[DECIMAL_SIZE], head[128];
+    for (size_t i = 0; i < MEASURE_COUNT; i++) {
+        size_t used = 0;
+        double correlation = measures[i].words ? correlation_with_cpu(lines, count, i, &used) : NAN;
+        if (used < REPORT_CORRELATION_CELLS) {
             continue;
         }
-        most = cells > most ? cells : most;
-        double threshold = fmax(REPORT_CORRELATION_MINIMUM, 1.96 / sqrt((double)cells - 1));
-        char text[DECIMAL_SIZE];
-        decimal_print_fixed(correlation, 2, text);
-        if (isnan(correlation)) {
-            word_list_add(&still, "%s (constant)", report_counters[i].words);
-        } else {
-            word_list_add(correlation >= threshold ? &moving : &still, "%s %s", report_counters[i].words, text);
-        }
+        threshold = fmax(REPORT_CORRELATION_MINIMUM, 1.96 / sqrt((double)used - 1));
+        word_list_add(correlation >= threshold ? &moving : &still, "%s %s", measures[i].words,
+                      isnan(correlation) ? "constant" : decimal_print_fixed(correlation, 2, text));
     }
-    if (most > 0) {
-        double threshold = fmax(REPORT_CORRELATION_MINIMUM, 1.96 / sqrt((double)most - 1));
-        char head[128], text[DECIMAL_SIZE];
-        snprintf(head, sizeof(head), "Moves with CPU per request (rank correlation over %zu cells, at least %s):", most,
-                 decimal_print_fixed(threshold, 2, text));
-        if (moving.count == 0) {
-            word_list_add(&moving, "nothing");
-        }
+    snprintf(head, sizeof(head), "Moves with CPU per request (rank correlation over the cells, at least %s):",
+             decimal_print_fixed(threshold, 2, text));
+    if (moving.count == 0 && still.count > 0) {
+        word_list_add(&moving, "nothing");
+    }
+    if (moving.count > 0) {
         word_list_write(stream, &moving, head, ",", width);
     }
     if (still.count > 0) {
@@ -247,11 +259,11 @@ static void write_moving(FILE *stream, const struct group *group, size_t width)
 /* Adds the pair of neighbours if their interval includes 1; false if there is nothing to compare. */
 static bool add_pair(struct word_list *together, const struct cell *below, const struct cell *above)
 {
-    char text[REPORT_INTERVAL_SIZE], first[AXIS_TEXT_SIZE], second[AXIS_TEXT_SIZE];
+    char text[REPORT_RATIO_SIZE], first[AXIS_TEXT_SIZE], second[AXIS_TEXT_SIZE];
     struct interval ratio = cell_ratio(above, below, "router_cpu_us_per_request");
     if (!isnan(ratio.median) && ratio.low <= 1 && ratio.high >= 1) {
         word_list_add(together, "%s and %s %s", axis_text(below, "max_workers", first),
-                      axis_text(above, "max_workers", second), report_interval_text(&ratio, text));
+                      axis_text(above, "max_workers", second), report_ratio_text(&ratio, text));
     }
     return !isnan(ratio.median);
 }
@@ -274,8 +286,9 @@ static void write_separation(FILE *stream, const struct group *group, size_t wid
             if (asprintf(&head, "  %s:", where) < 0) {
                 heap_or_end(NULL);
             }
-            fputs(lines++ == 0 ? "Does not separate (max-workers, and the ratio of their CPU per request, which may be 1):\n"
-                               : "",
+            fputs(lines++ == 0
+                      ? "Does not separate (max-workers, and the ratio of their CPU per request, which may be 1):\n"
+                      : "",
                   stream);
             word_list_write(stream, &together, head, ";", width);
             free(head);
@@ -291,41 +304,32 @@ static void write_separation(FILE *stream, const struct group *group, size_t wid
 /* The medians with nothing rejected, of the cells where something was. */
 static void write_unrejected(FILE *stream, const struct group *group)
 {
-    struct table table;
-    size_t disturbed = 0;
-    begin_table(&table, group, false);
+    size_t disturbed = 0, count = 0;
+    struct line *lines = make_lines(group, true);
     for (size_t i = 0; i < group->count; i++) {
-        struct quality quality = quality_of(group->cells[i]);
-        if (quality.disturbed > 0) {
-            table_add_row(&table);
-            size_t column = group_set_axes(&table, &group->axes, group->cells[i]);
-            column = set_measures(&table, column, group->cells[i], true);
-            table_set(&table, column, "%u", quality.used + quality.disturbed);
-            disturbed += quality.disturbed;
+        uint32_t repeats = quality_of(lines[i].cell).disturbed;
+        disturbed += repeats;
+        if (repeats > 0) {
+            lines[count++] = lines[i];
         }
     }
-    if (disturbed > 0) {
-        fprintf(stream, "With nothing rejected (%zu disturbed %s):\n", disturbed, disturbed == 1 ? "repeat" : "repeats");
+    if (count > 0) {
+        struct table table;
+        fprintf(stream, "With nothing rejected (%zu disturbed %s):\n", disturbed,
+                disturbed == 1 ? "repeat" : "repeats");
+        fill_table(&table, group, lines, count, PART_MEASURED, false);
         table_write(stream, &table);
+        table_fini(&table);
     }
-    table_fini(&table);
+    free(lines);
 }
 
 void group_write(FILE *stream, const struct group *group, size_t width)
 {
-    struct table table;
-    fill_table(&table, group, true);
-    bool fits = table_width(&table) <= width;
-    if (!fits) {
-        table_fini(&table);
-        fill_table(&table, group, false);
-    }
-    table_write(stream, &table);
-    table_fini(&table);
-    if (!fits) {
-        write_counters(stream, group);
-    }
-    write_moving(stream, group, width);
+    struct line *lines = make_lines(group, false);
+    write_lines(stream, group, lines, width);
+    write_moving(stream, lines, group->count, width);
+    free(lines);
     write_separation(stream, group, width);
     write_unrejected(stream, group);
 }

@@ -433,18 +433,20 @@ static size_t pair_up(const struct used *first, const struct used *second, doubl
     return pairs;
 }
 
-struct interval cell_ratio(const struct cell *above, const struct cell *below, const char *name)
+static bool is_one_sweep(const struct cell *first, const struct cell *second)
+{
+    return number_or(&first->first->columns[RESULT_sweep_id], -1) ==
+           number_or(&second->first->columns[RESULT_sweep_id], -2);
+}
+
+static struct interval ratio_of(const struct cell *above, const struct cell *below, const char *name, bool pairing)
 {
     struct used sides[2];
     used_init(&sides[0], above, name);
     used_init(&sides[1], below, name);
     size_t smaller = sides[0].count < sides[1].count ? sides[0].count : sides[1].count;
     double *paired[2] = {heap_array(smaller, sizeof(double)), heap_array(smaller, sizeof(double))};
-    size_t pairs = 0;
-    if (number_or(&above->first->columns[RESULT_sweep_id], -1) ==
-        number_or(&below->first->columns[RESULT_sweep_id], -2)) {
-        pairs = pair_up(&sides[0], &sides[1], paired[0], paired[1]);
-    }
+    size_t pairs = pairing ? pair_up(&sides[0], &sides[1], paired[0], paired[1]) : 0;
     bool enough = pairs >= (smaller < STATISTICS_INTERVAL_MINIMUM ? 1 : STATISTICS_INTERVAL_MINIMUM);
     struct interval ratio =
         enough ? statistics_ratio(paired[0], pairs, paired[1], pairs, true)
@@ -454,4 +456,14 @@ struct interval cell_ratio(const struct cell *above, const struct cell *below, c
         used_fini(&sides[i]);
     }
     return ratio;
+}
+
+struct interval cell_ratio(const struct cell *above, const struct cell *below, const char *name)
+{
+    return ratio_of(above, below, name, is_one_sweep(above, below));
+}
+
+struct interval cell_ratio_apart(const struct cell *above, const struct cell *below, const char *name)
+{
+    return ratio_of(above, below, name, false);
 }

@@ -59,6 +59,9 @@ struct interval cell_interval_per_request(const struct cell *cell, const char *n
  * would be left, and for cells of two sweeps, the sides are resampled apart. */
 struct interval cell_ratio(const struct cell *above, const struct cell *below, const char *name);
 
+/* The same without pairing: for cells of two sweeps, whose numbers may be equal by chance (two stores). */
+struct interval cell_ratio_apart(const struct cell *above, const struct cell *below, const char *name);
+
 /* Spearman's rank correlation of two lists, ties at their mean rank; NaN for fewer than 3 pairs or a constant list. */
 double statistics_rank_correlation(const double *first, const double *second, size_t count);
 

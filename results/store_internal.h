@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of the store share: store.c (opening, proving, messages), store_sweeps.c, store_rows.c.
+ * What the files of the store share: store.c (messages, transactions), store_open.c,
+ * store_sweeps.c, store_rows.c.
  */
 #ifndef PILFER_RESULTS_STORE_INTERNAL_H
 #define PILFER_RESULTS_STORE_INTERNAL_H
@@ -9,6 +10,9 @@
 
 #include <sqlite3.h>
 #include <sys/stat.h>
+
+#define STORE_BUSY_MS     3000  /* how long to wait for another writer */
+#define STORE_PROBE_BYTES 65536 /* room that must be there for the next repeats */
 
 struct store {
     sqlite3 *database;

@@ -30,8 +30,8 @@ static const char insert_sql[] =
     "INSERT INTO run (" RESULT_COLUMNS(QUOTED_NAME) "invalid_reason, checksum, histogram_checksum, histogram) "
                                                     "VALUES (" RESULT_COLUMNS(PLACEHOLDER) "?, ?, ?, ?)";
 
-#define SELECT_ROWS(blob)                                                                                              \
-    "SELECT " RESULT_COLUMNS(QUOTED_NAME) "invalid_reason, checksum, histogram_checksum, " blob ", run "               \
+#define SELECT_ROWS(blob)                                                                                \
+    "SELECT " RESULT_COLUMNS(QUOTED_NAME) "invalid_reason, checksum, histogram_checksum, " blob ", run " \
                                           "FROM run INDEXED BY run_by_sweep WHERE sweep_id = ? ORDER BY run"
 
 /* ---- checksums ---- */

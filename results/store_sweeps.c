@@ -193,8 +193,8 @@ int store_sweep_finish(struct store *store, int64_t sweep_id)
 
 /* ---- reading ---- */
 
-#define SELECT_SWEEP                                                                                                   \
-    "SELECT s.sweep_id, s.name, s.plan, s.context, s.seed, s.started_unix_s, s.repeats_planned, s.extra, s.checksum "  \
+#define SELECT_SWEEP                                                                                                  \
+    "SELECT s.sweep_id, s.name, s.plan, s.context, s.seed, s.started_unix_s, s.repeats_planned, s.extra, s.checksum " \
     "FROM sweep AS s "
 
 static char *column_text(sqlite3_stmt *statement, int column)
