@@ -91,9 +91,9 @@ static enum cell_status run_window(struct processes *processes, struct cell_meas
     return status == CELL_MEASURED ? processes_stop(processes, SETTLE_NS) : status;
 }
 
-/* One attempt from start to end. */
+/* One attempt from start to end. *again out: it is worth another one. */
 static enum cell_status attempt(const struct configuration *configuration, uint64_t seed,
-                                const struct cell_options *options, struct result *result, char *message)
+                                const struct cell_options *options, struct result *result, bool *again, char *message)
 {
     struct processes processes;
     struct cell_measurement measurement = {.configuration = configuration, .processes = &processes};
@@ -112,7 +112,7 @@ static enum cell_status attempt(const struct configuration *configuration, uint6
     if (status == CELL_MEASURED)
         status = run_window(&processes, &measurement);
     if (status == CELL_MEASURED || status == CELL_FAILED)
-        cell_fill(&measurement, options->foreign_limit_percent, result);
+        *again = cell_fill(&measurement, options->foreign_limit_percent, result) && status == CELL_MEASURED;
     const char *warning = report_text(&processes.router->report, "warning");
     if (warning != NULL)
         fprintf(stderr, "pilfer: %s\n", warning);
@@ -128,11 +128,6 @@ static void mark_failed(struct result *result, const char *message)
     result_set_number(result, RESULT_disturbed, 0);
     free(result->invalid_reason);
     result->invalid_reason = strdup(message);
-}
-
-static bool number_is(const struct result *result, enum result_column column, double number)
-{
-    return result->columns[column].kind == RESULT_KNOWN_NUMBER && result->columns[column].number == number;
 }
 
 /* Gives *result the columns of the caller that a measurement does not know, and takes the place of it. */
@@ -153,7 +148,7 @@ enum cell_status cell_measure(const struct configuration *configuration, uint64_
 {
     enum cell_status status = CELL_MEASURED;
     bool again = true;
-    for (uint32_t tries = 1; again; tries++) {
+    for (uint32_t tries = 1; again && tries <= options->tries_max; tries++) {
         struct result measured;
         result_init(&measured);
         if (cell_resolve(configuration, &measured, message) != 0) {
@@ -163,13 +158,12 @@ enum cell_status cell_measure(const struct configuration *configuration, uint64_
         result_set_number(&measured, RESULT_seed, (double)seed);
         result_set_number(&measured, RESULT_tries, tries);
         message[0] = '\0';
-        status = attempt(configuration, seed, options, &measured, message);
+        again = false;
+        status = attempt(configuration, seed, options, &measured, &again, message);
         if (status == CELL_FAILED)
             mark_failed(&measured, message);
         else if (status == CELL_MEASURED && measured.invalid_reason != NULL)
             snprintf(message, CELL_MESSAGE_SIZE, "%s", measured.invalid_reason);
-        again = status == CELL_MEASURED && tries < options->tries_max && number_is(&measured, RESULT_disturbed, 1) &&
-                number_is(&measured, RESULT_valid, 1);
         replace(result, &measured);
     }
     return status;

@@ -212,13 +212,6 @@ static void fill_counters(struct filling *filling)
 
 /* ---- judging ---- */
 
-static void invalidate(struct result *result, const char *reason)
-{
-    result_set_number(result, RESULT_valid, 0);
-    if (result->invalid_reason == NULL)
-        result->invalid_reason = strdup(reason);
-}
-
 static void read_client(const struct filling *filling, struct validity_client *out)
 {
     const struct report *load = filling->load;
@@ -279,38 +272,34 @@ static bool tasks_are_sound(const struct filling *filling, char *reason, size_t 
     return validity_of_tasks(&tasks, reason, size);
 }
 
+/* The runner must have been in time. The process under test may be late where it saturates its CPUs or its quota; its
+ * own rates are taken over the time between its own readings. */
 static bool times_are_sane(const struct filling *filling, char *reason, size_t size)
 {
     const struct cell_measurement *measurement = filling->measurement;
     const struct report *router = filling->router;
     struct window_edge inner_first = {counted(router, "first.monotonic_ns"), counted(router, "first.boot_ns")};
     struct window_edge inner_last = {counted(router, "last.monotonic_ns"), counted(router, "last.boot_ns")};
-    return window_is_sane(&measurement->window, &measurement->first.machine.edge, &measurement->last.machine.edge,
-                          reason, size) &&
-           window_is_sane(&measurement->window, &inner_first, &inner_last, reason, size);
+    return window_clocks_agree(&inner_first, &inner_last, reason, size) &&
+           window_is_sane(&measurement->window, &measurement->first.machine.edge, &measurement->last.machine.edge,
+                          reason, size);
 }
 
-static void judge(struct filling *filling)
+static bool is_conserved(struct filling *filling, char *reason, size_t size)
 {
     struct validity_client client;
-    char reason[256];
     read_client(filling, &client);
-    bool paced = settings_is_paced(filling->measurement->configuration);
-    result_set_number(filling->result, RESULT_valid, 1);
-    if (!validity_of_client(&client, paced, reason, sizeof reason) ||
-        !server_is_sound(filling, &client, reason, sizeof reason) || !tasks_are_sound(filling, reason, sizeof reason) ||
-        !times_are_sane(filling, reason, sizeof reason))
-        invalidate(filling->result, reason);
+    return validity_of_client(&client, settings_is_paced(filling->measurement->configuration), reason, size) &&
+           server_is_sound(filling, &client, reason, size) && tasks_are_sound(filling, reason, size);
 }
 
-static void fill_disturbance(struct filling *filling, double foreign_limit_percent)
+static bool is_disturbed(struct filling *filling, double foreign_limit_percent)
 {
     const struct cell_edge *first = &filling->measurement->first, *last = &filling->measurement->last;
     uint64_t ours_ns = last->router_ns + last->extension_ns + last->load_ns + last->runner_ns -
                        (first->router_ns + first->extension_ns + first->load_ns + first->runner_ns);
     struct disturbance disturbance;
     disturbance_judge(&first->machine, &last->machine, ours_ns, foreign_limit_percent, &disturbance);
-    result_set_number(filling->result, RESULT_disturbed, disturbance.disturbed);
     if (disturbance.foreign_known) {
         add(filling, "foreign_cpu_percent", disturbance.foreign_cpu_percent);
         add(filling, "foreign_resolution_percent", disturbance.resolution_percent);
@@ -321,9 +310,23 @@ static void fill_disturbance(struct filling *filling, double foreign_limit_perce
         (double)(disturbance.throttled_periods + last->quota.periods - first->quota.periods));
     add(filling, "throttled_ms",
         (double)(disturbance.throttled_ns + last->quota.throttled_ns - first->quota.throttled_ns) / 1e6);
+    return disturbance.disturbed;
 }
 
-void cell_fill(const struct cell_measurement *measurement, double foreign_limit_percent, struct result *result)
+static bool judge(struct filling *filling, double foreign_limit_percent)
+{
+    char reason[256];
+    bool conserved = is_conserved(filling, reason, sizeof reason);
+    bool timely = conserved && times_are_sane(filling, reason, sizeof reason);
+    bool disturbed = is_disturbed(filling, foreign_limit_percent) || (conserved && !timely);
+    result_set_number(filling->result, RESULT_valid, conserved && timely);
+    result_set_number(filling->result, RESULT_disturbed, disturbed);
+    if (!conserved || !timely)
+        filling->result->invalid_reason = strdup(reason);
+    return disturbed && conserved;
+}
+
+bool cell_fill(const struct cell_measurement *measurement, double foreign_limit_percent, struct result *result)
 {
     const struct processes *processes = measurement->processes;
     struct filling filling = {
@@ -345,8 +348,5 @@ void cell_fill(const struct cell_measurement *measurement, double foreign_limit_
     fill_split(&filling);
     fill_threads(&filling);
     fill_counters(&filling);
-    if (!measurement->edges_known)
-        return;
-    judge(&filling);
-    fill_disturbance(&filling, foreign_limit_percent);
+    return measurement->edges_known && judge(&filling, foreign_limit_percent);
 }

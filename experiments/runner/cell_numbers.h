@@ -24,8 +24,9 @@ struct cell_measurement {
     bool edges_known; /* the window was seen to its end */
 };
 
-/* Fills all columns and numbers that can be known, and judges: valid with its reason, disturbed. */
-void cell_fill(const struct cell_measurement *measurement, double foreign_limit_percent, struct result *result);
+/* Fills all columns and numbers that can be known, and judges: valid with its reason, disturbed. True if it is worth
+ * doing again: the machine was in the way, and nothing was lost. */
+bool cell_fill(const struct cell_measurement *measurement, double foreign_limit_percent, struct result *result);
 
 /* Largest share of router CPU that may be unaccounted in a valid split. */
 #define CELL_UNACCOUNTED_MAX 0.05

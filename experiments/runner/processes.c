@@ -84,8 +84,9 @@ static void describe_hang(const struct child *child, char *text, size_t size)
         text[0] = '\0';
 }
 
-enum cell_status processes_wait_for(struct processes *processes, struct child *child, bool ready, uint64_t deadline_ns)
+enum cell_status processes_wait_for(struct processes *processes, struct child *child, bool ready, uint64_t patience_ns)
 {
+    uint64_t deadline_ns = window_now_ns() + patience_ns;
     for (;;) {
         if (ready ? child->ready : child->done && child->ended)
             return CELL_MEASURED;
@@ -104,10 +105,9 @@ enum cell_status processes_wait_for(struct processes *processes, struct child *c
     describe_hang(child, known, sizeof known);
     snprintf(
         processes->message, CELL_MESSAGE_SIZE,
-        "%s process %ld hangs: it did not %s within %llu s%s; it is ended, run the cell again with --hold and attach "
+        "%s process %ld hangs: it did not %s within %g s%s; it is ended, run the cell again with --hold and attach "
         "a debugger",
-        child->role, (long)child->pid, ready ? "become ready" : "come to its end",
-        (unsigned long long)(PROCESSES_PATIENCE_NS / 1000000000), known);
+        child->role, (long)child->pid, ready ? "become ready" : "come to its end", (double)patience_ns / 1e9, known);
     return CELL_FAILED;
 }
 
@@ -165,7 +165,7 @@ static enum cell_status launch(struct processes *processes, struct child *child,
 static enum cell_status begin(struct processes *processes, struct child *child)
 {
     child_send(child, "begin", NULL);
-    return processes_wait_for(processes, child, true, window_now_ns() + PROCESSES_PATIENCE_NS);
+    return processes_wait_for(processes, child, true, PROCESSES_PATIENCE_NS);
 }
 
 static enum cell_status start_router(struct processes *processes, const struct configuration *configuration,
@@ -249,14 +249,13 @@ enum cell_status processes_stop(struct processes *processes, uint64_t grace_ns)
 {
     enum cell_status status = CELL_MEASURED;
     if (processes->load != NULL)
-        status =
-            processes_wait_for(processes, processes->load, false, window_now_ns() + grace_ns + PROCESSES_PATIENCE_NS);
+        status = processes_wait_for(processes, processes->load, false, grace_ns + PROCESSES_PATIENCE_NS);
     if (status != CELL_MEASURED)
         return status;
     child_send(processes->router, "stop", NULL);
-    status = processes_wait_for(processes, processes->router, false, window_now_ns() + PROCESSES_PATIENCE_NS);
+    status = processes_wait_for(processes, processes->router, false, PROCESSES_PATIENCE_NS);
     if (status == CELL_MEASURED && processes->extension != NULL)
-        status = processes_wait_for(processes, processes->extension, false, window_now_ns() + PROCESSES_PATIENCE_NS);
+        status = processes_wait_for(processes, processes->extension, false, PROCESSES_PATIENCE_NS);
     return status;
 }
 

@@ -47,8 +47,9 @@ void processes_announce(struct processes *processes, const struct window *window
 /* Listens until the time has come. CELL_MEASURED: it has, and all are alive. Otherwise message says who ended. */
 enum cell_status processes_wait_until(struct processes *processes, uint64_t deadline_ns);
 
-/* Waits until a child has said `done` (or `ready`, when ready is true) and, for done, has ended by itself. */
-enum cell_status processes_wait_for(struct processes *processes, struct child *child, bool ready, uint64_t deadline_ns);
+/* Waits until a child has said `ready`, or, with ready false, has said `done` and ended by itself; for patience_ns at
+ * most: then it hangs, and message says what is known of it. */
+enum cell_status processes_wait_for(struct processes *processes, struct child *child, bool ready, uint64_t patience_ns);
 
 /* Load settled, router stopped, extension gone. grace_ns: how long the load may go on from now. */
 enum cell_status processes_stop(struct processes *processes, uint64_t grace_ns);

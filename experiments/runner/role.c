@@ -125,9 +125,10 @@ void role_pin(struct role *role, const char *key)
     snprintf(what, sizeof what, "%s %s", key, list);
     if (!settings_cpu_list(list, &wanted))
         role_refuse(what, "this is no list of CPUs such as 0-3,5");
-    if (sched_setaffinity(0, sizeof wanted, &wanted) != 0)
+    bool moved = sched_setaffinity(0, sizeof wanted, &wanted) == 0;
+    if (!moved && errno != EINVAL)
         role_refuse(what, strerror(errno));
-    if (sched_getaffinity(0, sizeof got, &got) != 0 || !CPU_EQUAL(&wanted, &got))
+    if (!moved || sched_getaffinity(0, sizeof got, &got) != 0 || !CPU_EQUAL(&wanted, &got))
         role_refuse(what, "this machine does not have all of these CPUs, or does not lend them to this program");
 }
 

@@ -55,27 +55,35 @@ uint32_t settings_knobs(const struct configuration *configuration)
     return entry.knobs | (found ? below.knobs : 0);
 }
 
+/* A CPU's number at *text, which is moved behind it; CPU_SETSIZE for anything else. */
+static unsigned long read_cpu(const char **text)
+{
+    char *end;
+    if (**text < '0' || **text > '9')
+        return CPU_SETSIZE;
+    unsigned long cpu = strtoul(*text, &end, 10);
+    *text = end;
+    return cpu < CPU_SETSIZE ? cpu : CPU_SETSIZE;
+}
+
 bool settings_cpu_list(const char *text, cpu_set_t *out)
 {
     CPU_ZERO(out);
-    do {
-        char *end;
-        unsigned long first = strtoul(text, &end, 10), last = first;
-        if (end == text)
-            return false;
-        if (*end == '-') {
-            text = end + 1;
-            last = strtoul(text, &end, 10);
-            if (end == text)
-                return false;
+    for (;;) {
+        unsigned long first = read_cpu(&text), last = first;
+        if (*text == '-') {
+            text++;
+            last = read_cpu(&text);
         }
-        if (last < first || last >= CPU_SETSIZE || (*end != ',' && *end != '\0'))
+        if (first == CPU_SETSIZE || last == CPU_SETSIZE || last < first)
             return false;
         for (unsigned long cpu = first; cpu <= last; cpu++)
             CPU_SET(cpu, out);
-        text = *end == ',' ? end + 1 : end;
-    } while (*text != '\0');
-    return true;
+        if (*text == '\0')
+            return true;
+        if (*text++ != ',')
+            return false;
+    }
 }
 
 uint32_t settings_router_cpus(const struct configuration *configuration)

@@ -34,7 +34,10 @@ struct window_edge window_edge_now(void);
 /* Time during which the machine was suspended between two edges. */
 uint64_t window_suspended_ns(const struct window_edge *first, const struct window_edge *last);
 
-/* True if the edges fit the plan and both clocks agree, suspension aside; else reason says what does not. */
+/* True if time went on and both clocks agree how far, suspension aside; else reason says what is wrong. */
+bool window_clocks_agree(const struct window_edge *first, const struct window_edge *last, char *reason, size_t size);
+
+/* window_clocks_agree, and the edges fit the plan. */
 bool window_is_sane(const struct window *window, const struct window_edge *first, const struct window_edge *last,
                     char *reason, size_t size);
 
