@@ -51,6 +51,7 @@ struct chart_reference {
 
 struct chart_panel {
     char *title;
+    bool closed_loop;
     struct chart_tick *ticks;
     uint32_t tick_count;
     struct chart_series *series;
@@ -67,7 +68,6 @@ struct chart {
     uint32_t series_count;
     struct chart_panel *panels;
     uint32_t panel_count;
-    bool ranges; /* some bars are ranges, not 95 % intervals */
 };
 
 /* Builds the chart of a request (set and kind). 0, or 1 with one line in message if there is nothing to draw. */
@@ -81,9 +81,13 @@ uint32_t chart_tick_add(struct chart_panel *panel, const char *text, const char 
                         bool is_default);
 /* A further panel at the end, empty. The title is taken over. */
 struct chart_panel *chart_panel_add(struct chart *chart, char *title);
+/* The same before panel index (at most the number of panels). */
+struct chart_panel *chart_panel_insert(struct chart *chart, uint32_t index, char *title);
 struct chart_series *chart_series_add(struct chart_panel *panel, uint32_t style);
 struct chart_point *chart_point_add(struct chart_series *series, uint32_t tick, struct interval value);
-/* A further line of the notes. */
+/* A horizontal line. The title is taken over. */
+void chart_reference_add(struct chart_panel *panel, char *title, double value);
+/* A further sentence of the notes. */
 void chart_note(struct chart *chart, const char *text);
 
 /* The highest and lowest value of a panel that a bar, a point or a line reaches. */

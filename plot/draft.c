@@ -3,9 +3,10 @@
  * Cells reduced to drafts, and the order in which a chart shows them: see draft.h.
  *
  * How it works. Mode, rate, workload, target, machine, cores and connections choose the panel; label and spin limit the
- * series; max-workers the position. Cells that agree in all of these differ in something else: the columns and settings
- * that tell such cells apart, and only these, are added to the series' name. Cells that still agree get their cell_id,
- * so that nothing is ever pooled by accident.
+ * series; max-workers the position. Where several schedulers were measured at several spin limits, the spin limit
+ * chooses the panel as well. Cells that agree in all of these differ in something else: the columns and settings that
+ * tell such cells apart, and only these, are added to the series' name. Cells that still agree get their cell_id, so
+ * that nothing is ever pooled by accident.
  */
 #include "draft.h"
 #include "text.h"
@@ -83,6 +84,21 @@ int draft_panel_compare(const struct draft *left, const struct draft *right)
     return order;
 }
 
+const struct draft_key *draft_spin(const struct draft *draft)
+{
+    bool moved = draft->panel[DRAFT_PANEL_SPIN].text[0] != '\0';
+    return moved ? &draft->panel[DRAFT_PANEL_SPIN] : &draft->series[DRAFT_SPIN];
+}
+
+bool draft_is_beside(const struct draft *left, const struct draft *right)
+{
+    bool beside = true;
+    for (size_t i = 0; i < DRAFT_PANEL_KEYS && beside; i++) {
+        beside = i == DRAFT_PANEL_SPIN || draft_key_compare(&left->panel[i], &right->panel[i]) == 0;
+    }
+    return beside;
+}
+
 int draft_series_compare(const struct draft *left, const struct draft *right)
 {
     int order = 0;
@@ -128,6 +144,7 @@ static void draft_keys(struct draft *draft)
     draft->panel[DRAFT_MACHINE] = draft_key_named(row, "machine");
     draft->panel[DRAFT_CORES] = draft_key_named(row, "cores");
     draft->panel[DRAFT_CONNECTIONS] = draft_key_named(row, "connections");
+    draft->panel[DRAFT_PANEL_SPIN] = draft_key_text("");
     draft->panel[DRAFT_PANEL_LABEL] = draft_key_text("");
     draft->panel[DRAFT_PANEL_OTHERS] = draft_key_text("");
     draft->series[DRAFT_LABEL] = draft_key_named(row, "label");
@@ -286,16 +303,89 @@ static void draft_set_separate(struct draft_set *set)
     free(collides);
 }
 
+/* Makes a key of the series one of the panel. */
+static void draft_move(struct draft *draft, enum draft_series_key from, enum draft_panel_key to)
+{
+    free(draft->panel[to].text);
+    draft->panel[to] = draft->series[from];
+    draft->series[from] = draft_key_text("");
+}
+
 static void draft_set_split_by_label(struct draft_set *set)
 {
     for (size_t i = 0; i < set->count; i++) {
-        struct draft *draft = &set->drafts[i];
-        free(draft->panel[DRAFT_PANEL_LABEL].text);
-        free(draft->panel[DRAFT_PANEL_OTHERS].text);
-        draft->panel[DRAFT_PANEL_LABEL] = draft->series[DRAFT_LABEL];
-        draft->panel[DRAFT_PANEL_OTHERS] = draft->series[DRAFT_OTHERS];
-        draft->series[DRAFT_LABEL] = draft_key_text("");
-        draft->series[DRAFT_OTHERS] = draft_key_text("");
+        draft_move(&set->drafts[i], DRAFT_LABEL, DRAFT_PANEL_LABEL);
+        draft_move(&set->drafts[i], DRAFT_OTHERS, DRAFT_PANEL_OTHERS);
+    }
+}
+
+/* Whether there are several labels, and one of them at several spin limits. */
+static bool draft_set_crosses(const struct draft_set *set)
+{
+    bool labels = false, spins = false;
+    for (size_t i = 1; i < set->count; i++) {
+        const struct draft *left = &set->drafts[i - 1], *right = &set->drafts[i];
+        bool same = strcmp(left->series[DRAFT_LABEL].text, right->series[DRAFT_LABEL].text) == 0;
+        labels |= !same;
+        spins |= same && draft_panel_compare(left, right) == 0 &&
+                 draft_key_compare(&left->series[DRAFT_SPIN], &right->series[DRAFT_SPIN]) != 0;
+    }
+    return labels && spins;
+}
+
+static struct draft_key draft_key_copy(const struct draft_key *key)
+{
+    return (struct draft_key){.text = text_format("%s", key->text), .number = key->number};
+}
+
+/* Adds a copy of a draft to the panel of another one beside it. */
+static void draft_set_add_copy(struct draft_set *set, size_t from, size_t beside)
+{
+    set->drafts = text_resize(set->drafts, set->count + 1, sizeof *set->drafts);
+    struct draft *copy = &set->drafts[set->count++];
+    *copy = set->drafts[from];
+    for (size_t i = 0; i < DRAFT_PANEL_KEYS; i++) {
+        copy->panel[i] = draft_key_copy(&set->drafts[beside].panel[i]);
+    }
+    for (size_t i = 0; i < DRAFT_SERIES_KEYS; i++) {
+        copy->series[i] = draft_key_copy(&set->drafts[from].series[i]);
+    }
+    copy->workers = draft_key_copy(&set->drafts[from].workers);
+}
+
+/* A variant without a spin limit appears in the panel of each. */
+static void draft_set_spread_spinless(struct draft_set *set, size_t from)
+{
+    bool placed = false;
+    size_t count = set->count;
+    for (size_t i = 0; i < count; i++) {
+        const struct draft_key *spin = &set->drafts[i].panel[DRAFT_PANEL_SPIN];
+        bool seen = spin->text[0] == '\0' || !draft_is_beside(&set->drafts[from], &set->drafts[i]);
+        for (size_t earlier = 0; earlier < i && !seen; earlier++) {
+            seen = draft_panel_compare(&set->drafts[earlier], &set->drafts[i]) == 0;
+        }
+        if (!seen) {
+            draft_set_add_copy(set, from, i);
+            placed = true;
+        }
+    }
+    if (placed) {
+        draft_fini(&set->drafts[from]);
+        set->drafts[from] = set->drafts[--set->count];
+    }
+}
+
+static void draft_set_split_by_spin(struct draft_set *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        if (set->drafts[i].series[DRAFT_SPIN].text[0] != '\0') {
+            draft_move(&set->drafts[i], DRAFT_SPIN, DRAFT_PANEL_SPIN);
+        }
+    }
+    for (size_t i = set->count; i-- > 0;) {
+        if (set->drafts[i].panel[DRAFT_PANEL_SPIN].text[0] == '\0') {
+            draft_set_spread_spinless(set, i);
+        }
     }
 }
 
@@ -321,6 +411,8 @@ void draft_set_init(struct draft_set *set, const struct cell_set *cells, enum pl
     draft_set_separate(set);
     if (kind == PLOT_HEATMAP) {
         draft_set_split_by_label(set);
+    } else if (draft_set_crosses(set)) {
+        draft_set_split_by_spin(set);
     }
     qsort(set->drafts, set->count, sizeof *set->drafts, draft_compare);
 }

@@ -21,6 +21,7 @@ enum draft_panel_key {
     DRAFT_MACHINE,
     DRAFT_CORES,
     DRAFT_CONNECTIONS,
+    DRAFT_PANEL_SPIN,   /* with several schedulers, one panel per spin limit, so that a line is a scheduler */
     DRAFT_PANEL_LABEL,  /* a map has one panel per scheduler */
     DRAFT_PANEL_OTHERS, /* and per combination of the others */
     DRAFT_PANEL_KEYS,
@@ -56,6 +57,12 @@ struct draft_set {
 /* Reduces cells to drafts of one kind of plot; points into cells, which must stay. Free with draft_set_fini. */
 void draft_set_init(struct draft_set *set, const struct cell_set *cells, enum plot_kind kind);
 void draft_set_fini(struct draft_set *set);
+
+/* The spin limit, whichever key holds it. */
+const struct draft_key *draft_spin(const struct draft *draft);
+
+/* Whether two drafts are in panels that differ at most in the spin limit. */
+bool draft_is_beside(const struct draft *left, const struct draft *right);
 
 int draft_key_compare(const struct draft_key *left, const struct draft_key *right);
 int draft_panel_compare(const struct draft *left, const struct draft *right);

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LAYOUT_SERIES_DIRECT 6  /* more series than this go into a key */
-#define LAYOUT_TITLE_DIRECT  26 /* and so do longer names */
+#define LAYOUT_SERIES_DIRECT 8  /* more series than this go into a key */
+#define LAYOUT_TITLE_DIRECT  18 /* and so do longer names */
 #define LAYOUT_PANELS_MAX    16
 
 static const struct layout_font layout_font_picture = {.size = 22, .character = 12.9, .line = 29};
@@ -77,7 +77,7 @@ static void layout_margins(struct layout *layout, const struct chart *chart)
     layout->direct = lines && layout->format != LAYOUT_TEXT && chart->series_count <= LAYOUT_SERIES_DIRECT &&
                      layout_series_width(chart) <= LAYOUT_TITLE_DIRECT;
     double tick = chart->kind == PLOT_HEATMAP ? fmax(layout_series_width(chart), 2) : 5;
-    layout->left = (tick + (layout->format == LAYOUT_TEXT ? 7 : 3)) * character;
+    layout->left = (tick + (layout->format == LAYOUT_TEXT ? 7 : 3.5)) * character;
     layout->right = (layout->direct ? layout_series_width(chart) + 1 : chart->kind == PLOT_HEATMAP ? 4 : 2) * character;
 }
 
@@ -97,13 +97,26 @@ static uint32_t layout_key_rows(const struct layout *layout, const struct chart 
     return (uint32_t)ceil(entries / fmax(columns, 1));
 }
 
+/* Canvas units that one unit of a panel's x axis takes. */
+static double layout_x_unit(const struct layout *layout, const struct chart *chart, const struct chart_panel *panel)
+{
+    double low, high;
+    layout_x_range(chart, panel, &low, &high);
+    return (layout->width / layout->columns - layout->left - layout->right) / (high - low);
+}
+
+char *layout_group_text(const struct layout *layout, const struct chart *chart, const struct chart_panel *panel,
+                        const struct chart_series *series)
+{
+    double room = (series->count + 0.7) * layout_x_unit(layout, chart, panel) / layout->small.character;
+    return text_wrap_narrow(chart->series_titles[series->style], (size_t)fmax(room, 4));
+}
+
 /* Whether the labels of an axis would touch each other. */
 static bool layout_ticks_touch(const struct layout *layout, const struct chart *chart, const struct chart_panel *panel,
                                double character)
 {
-    double low, high;
-    layout_x_range(chart, panel, &low, &high);
-    double unit = (layout->width / layout->columns - layout->left - layout->right) / (high - low);
+    double unit = layout_x_unit(layout, chart, panel);
     for (uint32_t i = 1; i < panel->tick_count; i++) {
         double room = (panel->ticks[i].position - panel->ticks[i - 1].position) * unit;
         double wanted = (text_width(panel->ticks[i].text) + text_width(panel->ticks[i - 1].text)) / 2.0 + 0.8;
@@ -131,16 +144,26 @@ static void layout_ticks(struct layout *layout, const struct chart *chart)
         }
     }
     if (layout->tilted) {
-        layout->tick_lines = (uint32_t)ceil(0.7 * (double)longest * layout->small.character / layout->font.line);
+        layout->tick_lines = ceil(0.7 * (double)longest * layout->small.character / layout->font.line);
     }
-    if (chart->kind == PLOT_CPU_SPLIT) {
-        layout->tick_lines++; /* the names of the groups */
+}
+
+static void layout_groups(struct layout *layout, const struct chart *chart)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < chart->panel_count && chart->kind == PLOT_CPU_SPLIT; i++) {
+        for (uint32_t g = 0; g < chart->panels[i].series_count; g++) {
+            char *text = layout_group_text(layout, chart, &chart->panels[i], &chart->panels[i].series[g]);
+            most = fmax(most, layout_line_count(text));
+            free(text);
+        }
     }
+    layout->group_lines = most * layout->small.line / layout->font.line;
 }
 
 static double layout_row_height(const struct layout *layout)
 {
-    double lines = layout->panel_title_lines + 0.6 + layout->tick_lines + 1.7;
+    double lines = layout->panel_title_lines + 0.6 + layout->tick_lines + layout->group_lines + 2.2;
     if (layout->format == LAYOUT_TEXT) {
         lines = layout->panel_title_lines + layout->tick_lines + 2;
     }
@@ -202,6 +225,7 @@ int layout_init(struct layout *layout, const struct chart *chart, enum layout_fo
     layout_columns(layout, chart, width);
     layout_margins(layout, chart);
     layout_ticks(layout, chart);
+    layout_groups(layout, chart);
     layout->key_rows = layout_key_rows(layout, chart);
     double panel = layout->width / layout->columns, inner = layout->width - 2 * layout->font.character;
     layout->title_lines = layout_wrap(chart->title, inner, layout->font.character, &layout->title);
@@ -215,13 +239,13 @@ int layout_init(struct layout *layout, const struct chart *chart, enum layout_fo
     layout->height = height > 0 ? height : ceil(wanted);
     layout->plot_height += (layout->height - wanted) / layout->rows;
     double plot_width = panel - layout->left - layout->right;
-    if (layout->plot_height < 5 * layout->font.line || plot_width < 12 * layout->font.character) {
+    if (layout->plot_height < 4 * layout->font.line || plot_width < 12 * layout->font.character) {
         snprintf(
             message, PLOT_MESSAGE_SIZE,
             "plot: %.0f x %.0f is too small for %u panel%s; give at least %.0f x %.0f or leave width and height out",
             layout->width, layout->height, chart->panel_count, chart->panel_count == 1 ? "" : "s",
             ceil(layout->columns * (layout->left + layout->right + 12 * layout->font.character)),
-            ceil(layout->height + layout->rows * fmax(5 * layout->font.line - layout->plot_height, 0)));
+            ceil(layout->height + layout->rows * fmax(4 * layout->font.line - layout->plot_height, 0)));
         layout_fini(layout);
         return 2;
     }

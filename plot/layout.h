@@ -25,11 +25,12 @@ struct layout {
     uint32_t columns, rows; /* of panels */
     double plot_height;     /* of the area inside the axes of each panel */
     double left, right;     /* margins of each panel */
-    uint32_t title_lines, panel_title_lines, tick_lines, key_rows, foot_lines;
-    bool direct;        /* series are named at the right end of their lines, not in a key */
-    bool small_ticks;   /* tick labels fit side by side only in the small font */
-    bool tilted;        /* or not even so */
-    char *title, *foot; /* wrapped */
+    uint32_t title_lines, panel_title_lines, key_rows, foot_lines;
+    double tick_lines, group_lines; /* of tick labels, and of the names of groups of bars below them */
+    bool direct;                    /* series are named at the right end of their lines, not in a key */
+    bool small_ticks;               /* tick labels fit side by side only in the small font */
+    bool tilted;                    /* or not even so */
+    char *title, *foot;             /* wrapped */
 };
 
 /* Rectangle of a panel's plot area: shares of the canvas, y upwards, as gnuplot takes them. */
@@ -49,6 +50,10 @@ struct layout_area layout_panel_area(const struct layout *layout, uint32_t panel
 /* Upwards from the bottom of the canvas to the first line of the foot, and to the middle of the key. */
 double layout_foot_top(const struct layout *layout);
 double layout_key_middle(const struct layout *layout);
+
+/* The name of a group of bars, wrapped so that it stays below them. */
+char *layout_group_text(const struct layout *layout, const struct chart *chart, const struct chart_panel *panel,
+                        const struct chart_series *series);
 
 /* Units of a panel's x axis that its plot area spans, and where it begins. */
 void layout_x_range(const struct chart *chart, const struct chart_panel *panel, double *low, double *high);

@@ -1,9 +1,12 @@
-# One panel of lines with intervals, markers and reference lines.
-# Expects: data, series_count, series_style[], line_count (0: markers only), series_bar (line width of the intervals),
-# reference_count, reference_value[], margins, tics and labels set before.
+# One panel of lines with intervals, markers and reference lines. Ranges are thinner than 95 % intervals.
+# Expects: data, series_count, series_style[], line_count (0: markers only), reference_count, reference_value[], margins,
+# tics and labels set before.
 
+bar(low, high, is_range, want) = low < high && is_range == want
 plot for [i=1:reference_count] reference_value[i] with lines linestyle (i == 1 ? 21 : 22) notitle, \
      for [i=1:line_count] data index i - 1 using 1:2 with lines linestyle series_style[i] notitle, \
-     for [i=1:series_count] data index i - 1 using 1:($3 < $4 ? $2 : NaN):3:4 with yerrorbars linestyle series_style[i] \
-         linewidth series_bar pointsize 0 notitle, \
+     for [i=1:series_count] data index i - 1 using 1:(bar($3, $4, $5, 0) ? $2 : NaN):3:4 with yerrorbars \
+         linestyle series_style[i] linewidth 2.2 pointtype ' ' notitle, \
+     for [i=1:series_count] data index i - 1 using 1:(bar($3, $4, $5, 1) ? $2 : NaN):3:4 with yerrorbars \
+         linestyle series_style[i] linewidth 1 pointtype ' ' notitle, \
      for [i=1:series_count] data index i - 1 using 1:2 with points linestyle series_style[i] notitle

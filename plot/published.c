@@ -213,8 +213,8 @@ static char *published_title(const struct published *published)
         return text_format("published figures");
     }
     char *lowest = text_number(low), *highest = text_number(high);
-    char *title = low == high ? text_format("published figures, %s requests/s", lowest)
-                              : text_format("published figures, %s to %s requests/s", lowest, highest);
+    char *title = low == high ? text_format("published, %s requests/s", lowest)
+                              : text_format("published, %s to %s requests/s", lowest, highest);
     free(lowest);
     free(highest);
     return title;
@@ -248,7 +248,12 @@ int published_add(struct chart *chart, const char *path, char *message)
     struct published published;
     int status = published_read(&published, path, message);
     if (status == 0) {
-        struct chart_panel *panel = chart_panel_add(chart, published_title(&published));
+        uint32_t index = 0; /* beside what was measured in closed loop, as the published figures were */
+        while (index < chart->panel_count && chart->panels[index].closed_loop) {
+            index++;
+        }
+        index = index > 0 ? index : chart->panel_count;
+        struct chart_panel *panel = chart_panel_insert(chart, index, published_title(&published));
         published_ticks(panel, &published);
         published_series(chart, panel, &published);
         char *note = text_format("Open markers: %s", published.source);

@@ -15,17 +15,23 @@
 #define SCRIPT_STYLES 9    /* styles in theme.gp; the last is for series without a name */
 #define SCRIPT_OPEN   10   /* the same with open markers */
 
-/* The size by which gnuplot's terminals call a font: cairo's take points, of 96 to the inch on a canvas of pixels. */
+/* The size by which gnuplot's terminals call a font: svg takes pixels; cairo takes points, for a picture of pixels at
+ * 96 to the inch, and for PDF scaled by two thirds. */
 static double script_size(const struct layout *layout, const struct layout_font *font)
 {
-    return layout->format == LAYOUT_PDF   ? font->size * 72 / 200
-           : layout->format == LAYOUT_PNG ? font->size * 0.75
-                                          : font->size;
+    switch (layout->format) {
+    case LAYOUT_PNG:
+        return font->size * 72 / 96;
+    case LAYOUT_PDF:
+        return font->size * 72 / 200 * 1.5;
+    default:
+        return font->size;
+    }
 }
 
-static const char *script_family(const struct layout *layout)
+static const char *script_bold(const struct layout *layout)
 {
-    return layout->format == LAYOUT_SVG ? "sans-serif" : "Sans";
+    return layout->format == LAYOUT_SVG ? "sans-serif Bold" : "Sans:Bold";
 }
 
 /* Text for gnuplot: in single quotes, where only the quote itself is special; lines are joined outside of them. */
@@ -65,32 +71,49 @@ static void script_terminal(FILE *out, const struct layout *layout)
                 layout->width, layout->height, size);
         break;
     case LAYOUT_PDF:
-        fprintf(out, "set terminal pdfcairo size %gin, %gin noenhanced font 'Sans,%g'\n", layout->width * inches,
-                layout->height * inches, size);
+        fprintf(out, "set terminal pdfcairo size %gin, %gin noenhanced font 'Sans,%g' linewidth 0.75\n",
+                layout->width * inches, layout->height * inches, size);
         break;
     }
     fputs("set output '" SCRIPT_PICTURE "'\n", out);
+}
+
+/* A distance upwards in lines of text, as a share of the canvas. */
+static double script_up(const struct layout *layout, double lines)
+{
+    return lines * layout->font.line / layout->height;
+}
+
+/* Labels, one for each line of a text, because terminals differ in how far apart they set lines. at: gnuplot's words
+ * for the place; first_up: distance of the first line from it, in lines of the main font; look: further words. */
+static void script_label(FILE *out, const struct layout *layout, const char *text, const char *at, double first_up,
+                         const struct layout_font *font, const char *look)
+{
+    char *copy = text_format("%s", text), *rest = copy;
+    for (char *line; (line = strsep(&rest, "\n")) != NULL; first_up -= font->line / layout->font.line) {
+        fputs("set label ", out);
+        script_quote(out, line);
+        fprintf(out, " at %s offset screen 0, screen %.6f %s\n", at, script_up(layout, first_up), look);
+    }
+    free(copy);
 }
 
 /* Lines of text at the left edge, from a height downwards. */
 static void script_lines(FILE *out, const struct layout *layout, const char *text, double top,
                          const struct layout_font *font, const char *look)
 {
-    char *copy = text_format("%s", text), *rest = copy;
     double left = layout->format == LAYOUT_TEXT ? 0 : layout->font.character;
-    for (char *line; (line = strsep(&rest, "\n")) != NULL; top -= font->line) {
-        fputs("set label ", out);
-        script_quote(out, line);
-        fprintf(out, " at screen %.6f, screen %.6f left %s\n", left / layout->width,
-                (top - font->line / 2) / layout->height, layout->format == LAYOUT_TEXT ? "" : look);
-    }
-    free(copy);
+    char *at = text_format("screen %.6f, screen %.6f", left / layout->width, (top - font->line / 2) / layout->height);
+    char *words = text_format("left %s", layout->format == LAYOUT_TEXT ? "" : look);
+    script_label(out, layout, text, at, 0, font, words);
+    free(at);
+    free(words);
 }
 
 static void script_frame(FILE *out, const struct chart *chart, const struct layout *layout)
 {
     double padding = layout->format == LAYOUT_TEXT ? 0 : 0.4 * layout->font.line;
-    char *bold = text_format("font '%s:Bold,%g'", script_family(layout), script_size(layout, &layout->font));
+    char *bold = text_format("font '%s,%g'", script_bold(layout), script_size(layout, &layout->font));
     char *quiet = text_format("font ',%g' textcolor rgb '#666666'", script_size(layout, &layout->small));
     script_lines(out, layout, layout->title, layout->height - padding, &layout->font, bold);
     script_lines(out, layout, layout->foot, layout_foot_top(layout), &layout->small, quiet);
@@ -177,26 +200,23 @@ static void script_axes(FILE *out, const struct chart *chart, const struct layou
     char *unit = text_format("%s (%s)", panel->title, chart->y_title);
     char *title = text_wrap(layout->format == LAYOUT_TEXT ? unit : panel->title, room);
     free(unit);
-    fputs("set label ", out);
-    script_quote(out, title);
-    uint32_t lines = 0;
-    for (const char *at = title; at != NULL; at = strchr(at + 1, '\n')) {
+    double lines = 1;
+    for (const char *at = title; (at = strchr(at, '\n')) != NULL; at++) {
         lines++;
     }
-    fprintf(out, " at graph 0, graph 1 offset character 0, character %g left\n",
-            layout->format == LAYOUT_TEXT ? lines : lines - 0.3);
+    bool text = layout->format == LAYOUT_TEXT;
+    script_label(out, layout, title, "graph 0, graph 1", text ? lines : lines - 0.3, &layout->font, "left");
     free(title);
     script_ticks(out, layout, panel);
-    fputs("set label ", out);
-    script_quote(out, chart->x_title);
     double last = panel->tick_count > 0 ? panel->ticks[panel->tick_count - 1].position : 1;
-    fprintf(out, " at first %g, graph 0 offset character 0, character %g center\n", (1 + last) / 2,
-            -(double)layout->tick_lines - (layout->format == LAYOUT_TEXT ? 1 : 1.2));
-    if (area.first_column &&
-        layout->format != LAYOUT_TEXT) { /* a terminal cannot turn text: there it is in the title */
-        fputs("set label ", out);
-        script_quote(out, chart->y_title);
-        fprintf(out, " at screen %.6f, graph 0.5 center rotate by 90\n", layout->font.line * 0.8 / layout->width);
+    char *middle = text_format("first %g, graph 0", (1 + last) / 2);
+    script_label(out, layout, chart->x_title, middle, -layout->tick_lines - layout->group_lines - (text ? 1 : 1.2),
+                 &layout->font, "center");
+    free(middle);
+    if (area.first_column && !text) { /* a terminal cannot turn text: there it is in the title */
+        char *edge = text_format("screen %.6f, graph 0.5", layout->font.line * 0.8 / layout->width);
+        script_label(out, layout, chart->y_title, edge, 0, &layout->font, "center rotate by 90");
+        free(edge);
     }
     fprintf(out, "data = 'panel-%u.dat'\n", index + 1);
 }
@@ -264,35 +284,34 @@ static void script_references(FILE *out, const struct chart_panel *panel, const 
                               double high)
 {
     uint32_t count = panel->reference_count;
-    double small = script_size(layout, &layout->small);
+    bool text = layout->format == LAYOUT_TEXT;
+    double size = script_size(layout, &layout->small);
+    char *look = text ? text_format("right") : text_format("right font ',%g' textcolor rgb '#777777'", size);
     fprintf(out, "reference_count = %u\narray reference_value[%u]\n", count, count + 1);
     for (uint32_t i = 0; i < count; i++) {
         const struct chart_reference *reference = &panel->references[i];
         double height = (reference->value - low) / (high - low) * layout->plot_height;
         bool below = height > 1.2 * layout->small.line;
-        fprintf(out, "reference_value[%u] = %g\nset label ", i + 1, reference->value);
-        script_quote(out, reference->title);
-        if (layout->format == LAYOUT_TEXT) {
-            fprintf(out, " at graph 1, first %g offset character 0, character -1 right\n", reference->value);
-        } else {
-            fprintf(out, " at graph 0.995, first %g offset 0, character %g right font ',%g' textcolor rgb '#777777'\n",
-                    reference->value, below ? -0.42 : 0.42, small);
-        }
+        fprintf(out, "reference_value[%u] = %g\n", i + 1, reference->value);
+        char *at = text_format("graph %s, first %g", text ? "1" : "0.995", reference->value);
+        script_label(out, layout, reference->title, at, text ? -1 : below ? -0.42 : 0.42, &layout->font, look);
+        free(at);
     }
+    free(look);
 }
 
 static void script_data_lines(FILE *data, const struct chart *chart, const struct chart_panel *panel)
 {
     for (uint32_t i = 0; i < panel->series_count; i++) {
         const struct chart_series *series = &panel->series[i];
-        double dodge = (i - (panel->series_count - 1) / 2.0) * fmin(SCRIPT_DODGE, 0.5 / panel->series_count);
-        fprintf(data, "# series %u: x, median, low, high\n", series->style + 1);
+        double dodge = (i - (panel->series_count - 1) / 2.0) * fmin(SCRIPT_DODGE, 0.3 / panel->series_count);
+        fprintf(data, "# series %u: x, median, low, high, 1 if these are a range\n", series->style + 1);
         for (uint32_t p = 0; p < series->count; p++) {
             const struct chart_point *point = &series->points[p];
             const struct chart_tick *tick = &panel->ticks[point->tick];
             const struct interval *value = &point->value;
-            fprintf(data, "%s%g %.10g %.10g %.10g\n", tick->is_default ? "\n" : "", tick->position + dodge,
-                    value->median, value->low, value->high);
+            fprintf(data, "%s%g %.10g %.10g %.10g %d\n", tick->is_default ? "\n" : "", tick->position + dodge,
+                    value->median, value->low, value->high, value->is_range);
         }
         fputs("\n\n", data);
     }
@@ -316,7 +335,6 @@ static void script_panel_lines(FILE *out, FILE *data, const struct chart *chart,
         int style = script_style(series->style);
         fprintf(out, "series_style[%u] = %d\n", i + 1, series->open ? style + SCRIPT_OPEN : style);
     }
-    fprintf(out, "series_bar = %s\n", chart->ranges ? "1.2" : "2.2");
     script_data_lines(data, chart, panel);
     fputs("load 'lines.gp'\n", out);
 }
@@ -345,24 +363,38 @@ static void script_panel_split(FILE *out, FILE *data, const struct chart *chart,
     double low, high;
     script_y_range(chart, panel, &low, &high);
     fprintf(out, "set yrange [%g:%g]\nset xtics scale 0\n", low, high);
+    char *look = text_format("center font ',%g'", script_size(layout, &layout->small));
     for (uint32_t i = 0; i < panel->series_count; i++) {
         const struct chart_series *series = &panel->series[i];
         double first = panel->ticks[series->points[0].tick].position;
         double last = panel->ticks[series->points[series->count - 1].tick].position;
-        fputs("set label ", out);
-        script_quote(out, chart->series_titles[series->style]);
-        fprintf(out, " at first %g, graph 0 offset character 0, character %g center\n", (first + last) / 2,
-                -(double)layout->tick_lines + 0.1);
+        char *text = layout_group_text(layout, chart, panel, series);
+        char *at = text_format("first %g, graph 0", (first + last) / 2);
+        script_label(out, layout, text, at, -layout->tick_lines - 0.9, &layout->small, look);
+        free(at);
+        free(text);
     }
+    free(look);
     script_data_split(data, panel);
     fputs("load 'split.gp'\n", out);
 }
 
+static void script_map_extent(const struct chart_panel *panel, double *low, double *high)
+{
+    for (uint32_t i = 0; i < panel->series_count; i++) {
+        for (uint32_t p = 0; p < panel->series[i].count; p++) {
+            *low = fmin(*low, panel->series[i].points[p].value.median);
+            *high = fmax(*high, panel->series[i].points[p].value.median);
+        }
+    }
+}
+
 static void script_panel_heatmap(FILE *out, FILE *data, const struct chart *chart, const struct chart_panel *panel)
 {
-    double low, high;
-    chart_panel_extent(chart, panel, &low, &high);
-    low = INFINITY, high = -INFINITY;
+    double low = INFINITY, high = -INFINITY; /* of all panels: one scale of colours for the picture */
+    for (uint32_t i = 0; i < chart->panel_count; i++) {
+        script_map_extent(&chart->panels[i], &low, &high);
+    }
     fputs("set ytics (", out);
     for (uint32_t i = 0; i < panel->series_count; i++) {
         const struct chart_series *series = &panel->series[i];
@@ -374,8 +406,6 @@ static void script_panel_heatmap(FILE *out, FILE *data, const struct chart *char
             char *text = text_number(value < 10 ? value : round(value));
             fprintf(data, "%g %u %.10g %s\n", panel->ticks[series->points[p].tick].position, i + 1, value, text);
             free(text);
-            low = fmin(low, value);
-            high = fmax(high, value);
         }
     }
     fprintf(out, ")\nset yrange [0.5:%g]\nlow = %.10g\nhigh = %.10g\n", panel->series_count + 0.5, low,
@@ -452,7 +482,9 @@ int script_write(const char *folder, const struct chart *chart, const struct lay
     }
     fputs("print GPVAL_VERSION\n", out); /* the first line of what gnuplot says: gnuplot.c reads it */
     script_terminal(out, layout);
-    fprintf(out, "plain = %d\nload 'theme.gp'\nset multiplot\n", layout->format == LAYOUT_TEXT);
+    static const double markers[] = {[LAYOUT_TEXT] = 1, [LAYOUT_PNG] = 1.8, [LAYOUT_SVG] = 0.85, [LAYOUT_PDF] = 0.75};
+    fprintf(out, "plain = %d\nmarker = %g\n", layout->format == LAYOUT_TEXT, markers[layout->format]);
+    fputs("load 'theme.gp'\nset multiplot\n", out);
     script_frame(out, chart, layout);
     for (uint32_t i = 0; i < chart->panel_count && status == 0; i++) {
         status = script_panel(out, folder, chart, layout, i, message);

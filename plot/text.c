@@ -129,6 +129,33 @@ char *text_wrap(const char *text, size_t columns)
     return out;
 }
 
+char *text_wrap_narrow(const char *text, size_t columns)
+{
+    size_t length = strlen(text), used = 0, width = 0, room = 0; /* room: where the line may be broken, 0 if nowhere */
+    char *out = text_allocate(2 * length + 1, 1);
+    for (size_t i = 0; i < length; i++) {
+        bool begins = ((unsigned char)text[i] & 0xc0) != 0x80;
+        if (begins && width == columns) {
+            size_t at = room > 0 ? room : used;
+            memmove(out + at + 1, out + at, used - at);
+            out[at] = '\n';
+            used++;
+            width = 0;
+            for (size_t moved = at + 1; moved < used; moved++) {
+                width += ((unsigned char)out[moved] & 0xc0) != 0x80;
+            }
+            room = 0;
+        }
+        if (text[i] == ' ' && width == 0) {
+            continue;
+        }
+        out[used++] = text[i];
+        width += begins;
+        room = strchr(" -/+,", text[i]) != NULL ? used : room;
+    }
+    return out;
+}
+
 char *text_number(double number)
 {
     char *plain = text_format("%.*f", fabs(number) < 100 && number != round(number) ? 1 : 0, number);

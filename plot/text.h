@@ -24,6 +24,9 @@ size_t text_width(const char *text);
 /* Breaks at spaces so that no line is wider than columns, unless one word is. Lines are separated by '\n'. */
 char *text_wrap(const char *text, size_t columns);
 
+/* The same, but breaks also after '-', '/', '+' and ',', and within words that are still too wide. */
+char *text_wrap_narrow(const char *text, size_t columns);
+
 /* A number for people: "2,000", "2.5", never an exponent. */
 char *text_number(double number);
 

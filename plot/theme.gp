@@ -1,6 +1,6 @@
 # How the pictures look: quiet axes, colours that colour-blind readers can tell apart (Okabe & Ito 2008), and a marker of
 # its own for each series, so that the picture also works in black and white.
-# Expects: plain (1: text terminal).
+# Expects: plain (1: text terminal), marker (size of the markers, on which terminals do not agree).
 
 set encoding utf8
 set decimalsign '.'
@@ -26,10 +26,11 @@ colour[7] = '#000000'
 colour[8] = '#8c6d31'
 colour[9] = '#bbbbbb'
 do for [i=1:9] {
-    set style line i linecolor rgb colour[i] linewidth 2.6 pointtype (word('7 5 9 13 11 15 7 5 0', i) + 0) pointsize 1.5
-    set style line 10 + i linecolor rgb colour[i] linewidth 2.6 pointtype (word('6 4 8 12 10 14 6 4 0', i) + 0) pointsize 1.7
+    set style line i linecolor rgb colour[i] linewidth 2.6 pointtype (word('7 5 9 13 11 15 7 5 0', i) + 0) pointsize marker
+    set style line 10 + i linecolor rgb colour[i] linewidth 2.6 pointtype (word('6 4 8 12 10 14 6 4 0', i) + 0) pointsize 1.1 * marker
 }
 
+set style line 9 linewidth 1
 if (plain) {
     set tics scale 0
     set errorbars small
