@@ -38,6 +38,8 @@ const char *effect_taken_by(const struct configuration *configuration, uint32_t 
     const struct parameter *row = &parameters[parameter];
     if (!parameter_in_scope(row, configuration_text(configuration, "workload")))
         return "workload";
+    if (strcmp(row->key, "cores") == 0)
+        return strcmp(configuration_text(configuration, "machine"), "simulated") == 0 ? NULL : "machine";
     if (strcmp(row->key, "rate") == 0 || strcmp(row->key, "arrivals") == 0)
         return settings_is_paced(configuration) ? NULL : "mode";
     for (size_t i = 0; i < sizeof knobs_needed / sizeof knobs_needed[0]; i++) {

@@ -43,6 +43,8 @@ struct builder {
     struct meaning **meanings; /* by cell */
     struct note notes[NOTES_MAX];
     uint32_t note_count, points_unnoted;
+    bool effective[PARAMETER_LIMIT];       /* has an effect in some cell */
+    char *without_effect[PARAMETER_LIMIT]; /* given, but without effect in some cell: why; owned */
 };
 
 /* ---- points ---- */
@@ -102,10 +104,31 @@ static void note(struct builder *builder, char *text)
     builder->notes[builder->note_count++] = (struct note){text, 1};
 }
 
+/* A parameter that was given and has no effect in any cell is not passed over in silence. */
+static void see_effects(struct builder *builder, uint32_t part, const struct configuration *configuration,
+                        const struct result *resolved)
+{
+    for (uint32_t i = 0; i < parameter_count; i++) {
+        if (specification_axis(builder->plan->specification, part, i) == NULL)
+            continue;
+        const char *taken_by = effect_taken_by(configuration, i, resolved);
+        if (taken_by == NULL)
+            builder->effective[i] = true;
+        else if (builder->without_effect[i] == NULL)
+            builder->without_effect[i] = memory_format("%s has no effect with %s=%s", parameters[i].key, taken_by,
+                                                       configuration_text(configuration, taken_by));
+    }
+}
+
 static void keep_notes(struct builder *builder)
 {
     struct plan *plan = builder->plan;
-    plan->notes = memory_allocate(NOTES_MAX + 1, sizeof *plan->notes);
+    plan->notes = memory_allocate(NOTES_MAX + 1 + PARAMETER_LIMIT, sizeof *plan->notes);
+    for (uint32_t i = 0; i < parameter_count; i++) {
+        if (builder->without_effect[i] != NULL && !builder->effective[i])
+            plan->notes[plan->note_count++] = memory_format("all points: %s", builder->without_effect[i]);
+        free(builder->without_effect[i]);
+    }
     for (uint32_t i = 0; i < builder->note_count; i++) {
         struct note *kept = &builder->notes[i];
         plan->notes[plan->note_count++] =
@@ -232,6 +255,7 @@ static void add_point(struct builder *builder, uint32_t part, uint32_t point)
         result_fini(&resolved);
         return;
     }
+    see_effects(builder, part, &configuration, &resolved);
     struct plan_cell cell = {plan_cell_id(&configuration), part, point, specification_repeats(specification, part),
                              cell_seconds(&configuration)};
     struct meaning *meaning = memory_allocate(1, sizeof *meaning);

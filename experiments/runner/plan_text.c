@@ -41,7 +41,8 @@ char *plan_cell_id(const struct configuration *configuration)
         const struct parameter *parameter = &parameters[i];
         if (!(parameter->flags & PARAMETER_IDENTITY) || strcmp(parameter->key, "scheduler") == 0)
             continue;
-        if (strcmp(configuration->values[i], parameter->initial) != 0)
+        bool is_named = strcmp(parameter->key, "rate") == 0 && effect_taken_by(configuration, i, NULL) == NULL;
+        if (is_named || strcmp(configuration->values[i], parameter->initial) != 0)
             fprintf(text.stream, " %s=%s", parameter->key, configuration->values[i]);
     }
     return text_close(&text);

@@ -8,7 +8,8 @@
 #include "results.h"
 #include "runner/plan.h"
 
-/* "scheduler=chase-lev max-workers=25 mode=paced": the scheduler, and what is not at its default. The caller frees. */
+/* "scheduler=chase-lev max-workers=25 mode=paced": the scheduler, the rate of a paced cell, and what is not at its
+ * default. The caller frees. */
 char *plan_cell_id(const struct configuration *configuration);
 
 /* Equal for cells that mean the same: every parameter with effect, defaults replaced by what they mean. The caller

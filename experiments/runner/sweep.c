@@ -287,6 +287,8 @@ static int measure_and_finish(struct run *run)
 int sweep_run(struct plan *plan, const struct sweep_options *options, int64_t *sweep_id)
 {
     struct run run = {.plan = plan, .options = options};
+    for (uint32_t i = 0; i < plan->note_count; i++)
+        complain("note: %s", plan->notes[i]);
     char message[STORE_MESSAGE_SIZE] = "";
     bool nothing_to_do;
     *sweep_id = 0;
