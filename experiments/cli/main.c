@@ -78,6 +78,21 @@ const struct verb verbs[] = {
         .run = verb_export,
     },
     {
+        .name = "serve",
+        .arguments = "WORKLOAD",
+        .summary = "Leave a workload's server up for curl, wrk, oha",
+        .details =
+            "Listens on 127.0.0.1 until SIGINT or SIGTERM, then prints `requests=N tasks_run=N refused=N`. Any path "
+            "answers 200.",
+        .arguments_min = 1,
+        .arguments_max = 1,
+        .options = TAKES(port),
+        .parameters = VERB_PARAMETERS,
+        .words = words_workloads,
+        .words_closed = true,
+        .run = verb_serve,
+    },
+    {
         .name = "top",
         .arguments = "[PID]",
         .summary = "Live counters of a running cell or server",

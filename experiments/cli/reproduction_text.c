@@ -203,22 +203,19 @@ struct tally {
     uint64_t repeats, invalid, disturbed;
     double arrivals, requests, worst_lost_percent; /* paced */
     double worst_unaccounted_percent;              /* of the router's CPU */
-    double worst_stamp_percent, stamp_us;          /* per request, of the worst repeat; negative: not known */
+    double worst_stamp_percent, stamp_ns, stamps_per_request;
 };
 
-/* Cost of the accounting: transitions and readings of the CPU clock, by their measured prices. */
-static void count_stamps(struct tally *tally, const struct result *row, double requests)
+/* Cost of the accounting, by the measured price of a stamp. */
+static void count_stamps(struct tally *tally, const struct result *row)
 {
-    double stamps, stamp_ns, reads, read_ns, cpu_us;
-    if (requests <= 0 || !result_get_number(row, "stamps", &stamps) || !result_get_number(row, "stamp_ns", &stamp_ns) ||
-        !result_get_number(row, "clock_reads", &reads) || !result_get_number(row, "clock_read_ns", &read_ns) ||
-        !result_get_number(row, CPU_US, &cpu_us) || cpu_us <= 0)
+    double percent;
+    if (!result_get_number(row, "stamp_cost_percent", &percent) || percent <= tally->worst_stamp_percent)
         return;
-    double us = (stamps * stamp_ns + reads * read_ns) / requests / 1000;
-    if (100 * us / cpu_us > tally->worst_stamp_percent) {
-        tally->worst_stamp_percent = 100 * us / cpu_us;
-        tally->stamp_us = us;
-    }
+    tally->worst_stamp_percent = percent;
+    tally->stamp_ns = tally->stamps_per_request = NAN;
+    result_get_number(row, "stamp_ns", &tally->stamp_ns);
+    result_get_number(row, "stamps_per_request", &tally->stamps_per_request);
 }
 
 static void count_row(struct tally *tally, const struct result *row)
@@ -238,7 +235,7 @@ static void count_row(struct tally *tally, const struct result *row)
         tally->requests += requests;
         tally->worst_lost_percent = fmax(tally->worst_lost_percent, 100 * fabs(number - requests) / number);
     }
-    count_stamps(tally, row, requests);
+    count_stamps(tally, row);
     if (result_get_number(row, CPU_PERCENT, &cpu) && cpu > 0 &&
         result_get_number(row, "unaccounted_cpu_percent", &number))
         tally->worst_unaccounted_percent = fmax(tally->worst_unaccounted_percent, 100 * fabs(number) / cpu);
@@ -282,10 +279,11 @@ static void say_trust(const struct cell_set *cells, FILE *out)
                      tally.worst_unaccounted_percent,
                      tally.worst_unaccounted_percent <= UNACCOUNTED_PERCENT ? "within" : "OVER", UNACCOUNTED_PERCENT);
     if (tally.worst_stamp_percent > 0)
-        reproduction_say(
-            out, "Cost of the accounting: at most %.2f us per request, %.1f %% of the router's CPU (%s %.0f %%).",
-            tally.stamp_us, tally.worst_stamp_percent, tally.worst_stamp_percent <= STAMP_PERCENT ? "within" : "OVER",
-            STAMP_PERCENT);
+        reproduction_say(out,
+                         "Cost of the accounting: at most %.1f %% of the router's CPU (%s %.0f %%), at %.1f stamps per "
+                         "request and %.0f ns per stamp, sampled readings of the CPU clock included.",
+                         tally.worst_stamp_percent, tally.worst_stamp_percent <= STAMP_PERCENT ? "within" : "OVER",
+                         STAMP_PERCENT, tally.stamps_per_request, tally.stamp_ns);
     if (tally.disturbed > 0)
         say_nothing_rejected(cells, out);
     reproduction_say(out,

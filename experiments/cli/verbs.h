@@ -31,6 +31,7 @@ int verb_list(const struct invocation *invocation);
 int verb_plot(const struct invocation *invocation);
 int verb_run(const struct invocation *invocation);
 int verb_reproduce(const struct invocation *invocation);
+int verb_serve(const struct invocation *invocation);
 int verb_sweep(const struct invocation *invocation);
 int verb_top(const struct invocation *invocation);
 
@@ -41,6 +42,7 @@ void words_lists(struct words *words);     /* schedulers, bounds, ... */
 void words_executors(struct words *words); /* names of schedulers and bounds */
 void words_plot_kinds(struct words *words);
 void words_shells(struct words *words);
+void words_workloads(struct words *words);
 void words_sweeps(struct words *words); /* built-in ones; a file is admitted as well */
 
 #endif

@@ -46,10 +46,9 @@ static void fill(struct result *row, const struct invention *cell, uint32_t inde
     result_set_number(row, RESULT_unaccounted_cpu_percent, 0.01 * cpu);
     result_add_number(row, "arrivals", requests);
     result_add_number(row, "yields", cell->yields_per_request * requests);
-    result_add_number(row, "stamps", 20 * requests);
+    result_add_number(row, "stamp_cost_percent", 0.2);
     result_add_number(row, "stamp_ns", 10);
-    result_add_number(row, "clock_reads", requests);
-    result_add_number(row, "clock_read_ns", 500);
+    result_add_number(row, "stamps_per_request", 20);
 }
 
 /* The report of an invented sweep; the caller frees. */
@@ -177,6 +176,7 @@ START_TEST(losses_are_said)
     fill(&set.rows[0], &there[4], 0, 1, 0);
     result_add_number(&set.rows[0], "arrivals", 2010);
     result_set_number(&set.rows[0], RESULT_unaccounted_cpu_percent, -2);
+    result_add_number(&set.rows[0], "stamp_cost_percent", 3);
     struct store_sweep sweep = {.id = 1, .name = "high-cpu", .seed = 7};
     char *text = NULL;
     size_t size = 0;
@@ -185,6 +185,7 @@ START_TEST(losses_are_said)
     fclose(stream);
     expect(text, "OVER 0.1 %");
     expect(text, "OVER 5 %");
+    expect(text, "OVER 2 %");
     free(text);
     result_set_fini(&set);
 }
