@@ -7,6 +7,7 @@
  */
 #include "verbs.h"
 
+#include "runner/build.h"
 #include "runner/cell.h"
 #include "store_option.h"
 
@@ -57,6 +58,13 @@ const struct verb verbs[] = {
         .details = "Measures the built-in sweep high-cpu. --quick measures its closed loop only, in under a minute.",
         .options = TAKES_MEASURING | TAKES(quick) | TAKES(resume) | TAKES(output_dir) | TAKES(force),
         .run = verb_reproduce,
+    },
+    {
+        .name = "report",
+        .arguments = "",
+        .summary = "The table of a sweep: medians with intervals, what moves with the CPU",
+        .options = TAKES(store) | TAKES(sweep) | TAKES(all),
+        .run = verb_report,
     },
     {
         .name = "plot",
@@ -201,7 +209,7 @@ static int dispatch(int argc, char **argv)
     if (strcmp(name, "role") == 0 && argc == 3)
         return role_main(argv[2]);
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
-        printf("pilfer %s\n", PILFER_VERSION);
+        printf("pilfer %s\n", BUILD_VERSION);
         return EXIT_DONE;
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)

@@ -62,8 +62,7 @@ int stored_sweep_read(const struct invocation *invocation, struct store *store, 
     if (selector == NULL)
         selector = "last";
     if (strcmp(selector, "last") != 0 && (selector[0] == '\0' || selector[strspn(selector, "0123456789")] != '\0')) {
-        complain("%s: '%s' is no sweep; expected 'last' or a number, see `pilfer report --all`", invocation->verb->name,
-                 escaped(selector));
+        complain("%s: '%s' is no sweep; expected 'last' or its number", invocation->verb->name, escaped(selector));
         return EXIT_USAGE;
     }
     int status = store_sweep_find(store, selector, &out->sweep);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The verbs that read the store: `export` and `plot`.
+ * The verbs that read the store: `report`, `export` and `plot`.
  */
 #include "verbs.h"
 
 #include "plot.h"
 #include "published.h"
+#include "report.h"
 #include "results/output.h"
 #include "store_option.h"
 
@@ -36,6 +37,20 @@ static int with_sweep(const struct invocation *invocation,
     }
     store_close(store);
     return status;
+}
+
+/* ---- report ---- */
+
+static int report_rows(const struct invocation *invocation, const struct stored_sweep *stored)
+{
+    struct report_options options = {.all = invocation->options[OPTION_all] != NULL};
+    report_write(stdout, NULL, &stored->sweep, &stored->rows, &options);
+    return EXIT_DONE; /* what went wrong with standard output is told at the end */
+}
+
+int verb_report(const struct invocation *invocation)
+{
+    return with_sweep(invocation, report_rows);
 }
 
 /* ---- export ---- */

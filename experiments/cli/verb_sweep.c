@@ -5,6 +5,8 @@
 #include "verbs.h"
 
 #include "measure.h"
+#include "report.h"
+#include "result_block.h"
 #include "store_option.h"
 
 #include <stdio.h>
@@ -39,8 +41,19 @@ static int print_stored(const struct invocation *invocation, int64_t sweep_id, i
     return status != EXIT_DONE ? status : reading;
 }
 
-static void print_sweep(const struct stored_sweep *stored)
+static void print_report(const struct stored_sweep *stored)
 {
+    struct report_options options = {.all = false};
+    report_write(stdout, NULL, &stored->sweep, &stored->rows, &options);
+}
+
+static void print_cells(const struct stored_sweep *stored)
+{
+    struct cell_set cells;
+    cell_set_init(&cells, &stored->rows);
+    for (size_t i = 0; i < cells.count; i++)
+        result_block_print(&cells.cells[i], stdout);
+    cell_set_fini(&cells);
 }
 
 int verb_sweep(const struct invocation *invocation)
@@ -53,7 +66,7 @@ int verb_sweep(const struct invocation *invocation)
     if (measure_override(invocation, &specification) == 0)
         status = measure(invocation, &specification, false, &sweep_id);
     specification_fini(&specification);
-    return sweep_id != 0 ? print_stored(invocation, sweep_id, status, print_sweep) : status;
+    return sweep_id != 0 ? print_stored(invocation, sweep_id, status, print_report) : status;
 }
 
 /* run measures one cell: a list of values belongs to sweep. */
@@ -77,5 +90,5 @@ int verb_run(const struct invocation *invocation)
     if (measure_override(invocation, &specification) == 0 && refuse_lists(invocation, &specification) == 0)
         status = measure(invocation, &specification, false, &sweep_id);
     specification_fini(&specification);
-    return sweep_id != 0 ? print_stored(invocation, sweep_id, status, print_sweep) : status;
+    return sweep_id != 0 ? print_stored(invocation, sweep_id, status, print_cells) : status;
 }

@@ -30,6 +30,7 @@ int verb_help(const struct invocation *invocation);
 int verb_list(const struct invocation *invocation);
 int verb_plot(const struct invocation *invocation);
 int verb_run(const struct invocation *invocation);
+int verb_report(const struct invocation *invocation);
 int verb_reproduce(const struct invocation *invocation);
 int verb_serve(const struct invocation *invocation);
 int verb_sweep(const struct invocation *invocation);
