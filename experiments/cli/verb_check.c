@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* Relative to the folder of this program. */
-static const char *const places[] = {"pilfer-check", "../tests/pilfer-check", "../tests/conformance/pilfer-check"};
+static const char *const places[] = {"pilfer-check", "tests/conformance/pilfer-check"};
 
 int verb_check(const struct invocation *invocation)
 {

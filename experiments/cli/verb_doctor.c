@@ -9,9 +9,9 @@
 #include "verbs.h"
 
 #include "platform.h"
+#include "runner/context.h"
 #include "store_option.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -53,13 +53,41 @@ static bool read_line(const char *path, char *out, size_t size)
 
 /* ---- the kernel ---- */
 
-static void print_smt(void)
+/* What is stored with every sweep. */
+static void print_context(void)
 {
-    char text[64];
-    if (!read_line("/sys/devices/system/cpu/smt/active", text, sizeof text))
-        fact(VERDICT_NOTE, "smt", "unknown; siblings may share a core");
-    else
-        fact(VERDICT_OK, "smt", "%s", strcmp(text, "1") == 0 ? "on: some CPUs share a core" : "off");
+    char text[CONTEXT_SIZE];
+    context_write(text, sizeof text);
+    for (char *line = text, *next = text; (line = strsep(&next, "\n")) != NULL;) {
+        char *value = strstr(line, ": ");
+        if (value == NULL)
+            continue;
+        *value = '\0';
+        value += 2;
+        fact(strcmp(value, "unknown") == 0 ? VERDICT_NOTE : VERDICT_OK, line, "%s", escaped(value));
+    }
+}
+
+/* Where a CPU quota on the process under test (--quota-percent) could be set. */
+static void print_cgroup(void)
+{
+    static const struct {
+        const char *file, *folder, *name;
+    } versions[] = {
+        {"/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu", "version 1"},
+        {"/sys/fs/cgroup/cgroup.controllers", "/sys/fs/cgroup", "version 2"},
+    };
+    for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
+        if (access(versions[i].file, F_OK) != 0)
+            continue;
+        if (access(versions[i].folder, W_OK) == 0)
+            fact(VERDICT_OK, "cpu-quota", "control groups %s, writable: --quota-percent works", versions[i].name);
+        else
+            fact(VERDICT_NOTE, "cpu-quota", "control groups %s, not writable: --quota-percent needs more rights",
+                 versions[i].name);
+        return;
+    }
+    fact(VERDICT_NOTE, "cpu-quota", "no control groups: --quota-percent cannot be used");
 }
 
 static void print_clock(void)
@@ -258,6 +286,8 @@ static void print_environment(void)
         {STORE_PATH_VARIABLE, "the store when --store is not given"},
         {PROGRAM_NAME_VARIABLE, "how messages call this program"},
         {"PATH", "where gnuplot is looked for"},
+        {"XDG_RUNTIME_DIR", "where live counters are shared; else /tmp"},
+        {"TERM", "whether progress is one line that is rewritten"},
         {"TMPDIR", "where a picture is prepared"},
         {"ARGP_HELP_FMT", "the layout of --help"},
     };
@@ -279,7 +309,8 @@ int verb_doctor(const struct invocation *invocation)
          : cpus > 1
              ? ": the load generator, the router and the extension share them; extension-mode delay is the default"
              : ": worker counts cannot be told apart on one CPU");
-    print_smt();
+    print_context();
+    print_cgroup();
     print_clock();
     print_schedstat();
     print_membarrier();

@@ -25,7 +25,8 @@
 #define SWEEP_NAME "high-cpu"
 
 static const enum plot_kind pictures[] = {PLOT_CPU_VS_THREADS, PLOT_CPU_PER_REQUEST, PLOT_CPU_SPLIT, PLOT_HEATMAP};
-#define PICTURE_COUNT (sizeof pictures / sizeof pictures[0])
+#define PICTURE_PATH_SIZE (PATH_MAX + 64)
+#define PICTURE_COUNT     (sizeof pictures / sizeof pictures[0])
 
 /* --output-dir, else the store's folder. */
 static void picture_folder(const struct invocation *invocation, char *out, size_t size)
@@ -42,9 +43,9 @@ static void picture_folder(const struct invocation *invocation, char *out, size_
         slash[slash == out ? 1 : 0] = '\0';
 }
 
-static void picture_path(const char *folder, enum plot_kind kind, char *out, size_t size)
+static void picture_path(const char *folder, enum plot_kind kind, char out[PICTURE_PATH_SIZE])
 {
-    snprintf(out, size, "%s/%s.png", folder, plot_kinds[kind].name);
+    snprintf(out, PICTURE_PATH_SIZE, "%s/%s.png", folder, plot_kinds[kind].name);
 }
 
 /* Before anything is measured: 0, or -1 after a complaint. */
@@ -57,8 +58,8 @@ static int check_folder(const struct invocation *invocation, const char *folder)
         return complain("reproduce: --output-dir %s is no folder that can be written to; make it first",
                         escaped(folder));
     for (size_t i = 0; invocation->options[OPTION_force] == NULL && i < PICTURE_COUNT; i++) {
-        char path[PATH_MAX];
-        picture_path(folder, pictures[i], path, sizeof path);
+        char path[PICTURE_PATH_SIZE];
+        picture_path(folder, pictures[i], path);
         if (access(path, F_OK) == 0)
             return complain("reproduce: %s exists; --force replaces it", escaped(path));
     }
@@ -89,13 +90,13 @@ static int reproduce(const struct invocation *invocation, int64_t *sweep_id)
 /* Draws one picture after the other; says where they are. */
 static int draw(const char *folder, const struct stored_sweep *stored)
 {
-    char published[64], paths[PICTURE_COUNT][PATH_MAX];
+    char published[64], paths[PICTURE_COUNT][PICTURE_PATH_SIZE];
     int descriptor = published_open(published, sizeof published);
     int status = EXIT_DONE;
     bool drawn[PICTURE_COUNT] = {false};
     for (size_t i = 0; i < PICTURE_COUNT; i++) {
         char message[PLOT_MESSAGE_SIZE];
-        picture_path(folder, pictures[i], paths[i], sizeof paths[i]);
+        picture_path(folder, pictures[i], paths[i]);
         struct plot_request request = {
             .kind = pictures[i],
             .set = &stored->rows,
