@@ -8,6 +8,7 @@
 #include "output.h"
 #include "reproduction.h"
 
+#include <math.h>
 #include <string.h>
 
 #define ROW "  %-28s %s\n"
@@ -39,19 +40,26 @@ static void print_parameters(const struct cell *cell, FILE *out)
     }
 }
 
-static void print_figure(const struct cell *cell, const char *name, FILE *out)
+static bool is_whole(const struct interval *interval)
 {
-    struct interval interval = cell_interval(cell, name, true);
+    return interval->median == floor(interval->median) && interval->low == floor(interval->low) &&
+           interval->high == floor(interval->high);
+}
+
+static void print_figure(const struct cell *cell, const char *name, bool disturbed_too, FILE *out)
+{
+    struct interval interval = cell_interval(cell, name, disturbed_too);
     if (interval.count == 0)
         return;
     char text[160];
-    reproduction_cell(cell, name, decimal_digits(interval.median), text, sizeof text);
+    reproduction_interval(&interval, is_whole(&interval) ? 0 : decimal_digits(interval.median), text, sizeof text);
     if (interval.count == 1)
         text[strcspn(text, " ")] = '\0'; /* a range of one value says nothing */
     fprintf(out, ROW, escaped(name), text);
 }
 
-static void print_state(const struct cell *cell, FILE *out)
+/* True when there are no other repeats than disturbed or invalid ones. */
+static bool print_state(const struct cell *cell, FILE *out)
 {
     uint32_t invalid = 0, disturbed = 0;
     const char *reason = NULL;
@@ -61,22 +69,25 @@ static void print_state(const struct cell *cell, FILE *out)
         if (!valid && reason == NULL)
             reason = cell->rows[i]->invalid_reason;
         invalid += !valid;
-        disturbed += result_get_number(cell->rows[i], "disturbed", &number) && number != 0;
+        disturbed += valid && result_get_number(cell->rows[i], "disturbed", &number) && number != 0;
     }
-    fprintf(out, "%s\n%u repeat%s, %u invalid, %u disturbed\n", escaped(cell->cell_id), cell->count,
-            cell->count == 1 ? "" : "s", invalid, disturbed);
+    bool no_other = disturbed > 0 && invalid + disturbed == cell->count;
+    fprintf(out, "%s\n%u repeat%s, %u invalid, %u disturbed%s\n", escaped(cell->cell_id), cell->count,
+            cell->count == 1 ? "" : "s", invalid, disturbed,
+            no_other ? ": the figures are those of disturbed repeats, there are no others" : "");
     if (reason != NULL)
         fprintf(out, "invalid: %s\n", escaped(reason));
+    return no_other;
 }
 
 void result_block_print(const struct cell *cell, FILE *out)
 {
-    print_state(cell, out);
+    bool disturbed_too = print_state(cell, out);
     print_parameters(cell, out);
     fprintf(out, "Figures\n");
     for (uint32_t i = FIRST_FIGURE; i < RESULT_COLUMN_COUNT; i++)
-        print_figure(cell, result_column_name(i), out);
+        print_figure(cell, result_column_name(i), disturbed_too, out);
     fprintf(out, "Counters\n");
     for (uint32_t i = 0; i < cell->first->number_count; i++)
-        print_figure(cell, cell->first->numbers[i].name, out);
+        print_figure(cell, cell->first->numbers[i].name, disturbed_too, out);
 }

@@ -14,6 +14,8 @@
 #include "account.h"
 #include "statistics.h"
 
+#include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -120,11 +122,12 @@ static void measure_alone(const struct alone *what, struct sample *sample)
 
 /* ---- two threads ---- */
 
-/* Ball is even: the main thread's turn; odd: the partner's. Each field on its own lines. */
+/* Ball is even: the main thread's turn; odd: the partner's. */
 struct table {
     _Alignas(CACHE_LINE_SIZE) struct shared_u32 ball; /* written in turns; @P verb_calibrate.1 */
-    bool park;                                        /* constant while the partner runs */
+    _Alignas(CACHE_LINE_SIZE) bool park;              /* constant while the partner runs, as is all below but wake_ns */
     uint32_t rounds;
+    int partner_cpu;
     uint64_t wake_ns; /* main thread only: time inside platform_wake */
 };
 
@@ -150,9 +153,19 @@ static void move(struct table *table, uint32_t value, uint64_t *wake_ns)
         *wake_ns += platform_now_ns() - start;
 }
 
+/* The calling thread; a refusal leaves it where it is, which the range then shows. */
+static void pin(int cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    sched_setaffinity(0, sizeof set, &set);
+}
+
 static void partner(void *argument)
 {
     struct table *table = argument;
+    pin(table->partner_cpu);
     for (uint32_t i = 0; i < table->rounds; i++) {
         wait_for(table, 2 * i + 1);
         move(table, 2 * i + 2, NULL);
@@ -160,14 +173,15 @@ static void partner(void *argument)
 }
 
 /* Half a round trip per batch; with park also the waker's own cost. 0 or -errno. */
-static int measure_together(bool park, struct sample *trip, struct sample *waker)
+static int measure_together(bool park, int partner_cpu, struct sample *trip, struct sample *waker)
 {
     for (int batch = 0; batch < BATCHES; batch++) {
         struct table *table = platform_alloc(sizeof *table);
         if (table == NULL)
-            return -1;
+            return -ENOMEM;
         table->park = park;
         table->rounds = ROUNDS_TOGETHER;
+        table->partner_cpu = partner_cpu;
         struct platform_thread *thread;
         int error = platform_thread_start(&thread, "calibrate", partner, table);
         if (error != 0) {
@@ -191,29 +205,63 @@ static int measure_together(bool park, struct sample *trip, struct sample *waker
     return 0;
 }
 
+/* The first two CPUs that this process may use; the second is -1 if there is only one. */
+static void choose_cpus(int cpus[2])
+{
+    cpu_set_t set;
+    int found = 0;
+    cpus[0] = 0;
+    cpus[1] = -1;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return;
+    for (int cpu = 0; cpu < CPU_SETSIZE && found < 2; cpu++) {
+        if (CPU_ISSET(cpu, &set))
+            cpus[found++] = cpu;
+    }
+}
+
+static int measure_pairs(void)
+{
+    struct sample trip, waker;
+    int cpus[2];
+    choose_cpus(cpus);
+    pin(cpus[0]);
+    if (cpus[1] >= 0) {
+        int error = measure_together(false, cpus[1], &trip, &waker);
+        if (error != 0)
+            return error;
+        print_row("line-transfer", &trip, "a cache line from one CPU to another, both spinning");
+        error = measure_together(true, cpus[1], &trip, &waker);
+        if (error != 0)
+            return error;
+        print_row("wake-to-run", &trip, "from a wake until the parked thread runs on another CPU");
+        print_row("wake", &waker, "what the waking thread pays for it");
+    } else {
+        printf("%-20s %10s %10s %10s  %s\n", "line-transfer", "", "", "", "needs two CPUs, this process may use one");
+    }
+    int error = measure_together(true, cpus[0], &trip, &waker);
+    if (error != 0)
+        return error;
+    print_row("wake-to-run-same", &trip, "the same with both on one CPU: two context switches are one round trip");
+    return 0;
+}
+
 int verb_calibrate(const struct invocation *invocation)
 {
     if (platform_init() != 0)
         return complain("calibrate: the clocks of this machine cannot be set up"), EXIT_SURROUNDINGS;
     printf("%-20s %10s %10s %10s  %s\n", "ns", "median", "low", "high", "of");
-    struct sample sample, waker;
+    struct sample sample;
     for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++) {
         measure_alone(&alone[i], &sample);
         print_row(alone[i].name, &sample, alone[i].meaning);
     }
-    if (platform_usable_cpus() > 1) {
-        if (measure_together(false, &sample, &waker) != 0)
-            return complain("calibrate: no second thread could be started; see the limits in `pilfer doctor`"),
-                   EXIT_SURROUNDINGS;
-        print_row("line-transfer", &sample, "a cache line from one CPU to another, both spinning");
-    } else {
-        printf("%-20s %10s %10s %10s  %s\n", "line-transfer", "", "", "", "needs two CPUs, this process may use one");
+    int error = measure_pairs();
+    if (error != 0) {
+        complain("calibrate: no second thread could be started: %s; see the limits in `pilfer doctor`",
+                 strerror(-error));
+        return EXIT_SURROUNDINGS;
     }
-    if (measure_together(true, &sample, &waker) != 0)
-        return complain("calibrate: no second thread could be started; see the limits in `pilfer doctor`"),
-               EXIT_SURROUNDINGS;
-    print_row("wake-to-run", &sample, "from a wake until the parked thread runs");
-    print_row("wake", &waker, "what the waking thread pays for it");
     double stamp_ns, clock_read_ns;
     account_calibrate(&stamp_ns, &clock_read_ns);
     printf("%-20s %10.1f %10s %10s  %s\n", "transition", stamp_ns, "", "", "one change of activity in the CPU split");
