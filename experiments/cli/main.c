@@ -67,6 +67,18 @@ const struct verb verbs[] = {
         .run = verb_report,
     },
     {
+        .name = "compare",
+        .arguments = "A B",
+        .summary = "The same cells measured twice: ratios, and what regressed",
+        .details =
+            "A and B are sweeps of the store (a number, or last) or the files of other stores. Status 1 when a cell "
+            "regressed.",
+        .arguments_min = 2,
+        .arguments_max = 2,
+        .options = TAKES(store) | TAKES(threshold) | TAKES(aa),
+        .run = verb_compare,
+    },
+    {
         .name = "plot",
         .arguments = "KIND",
         .summary = "Draw a sweep",

@@ -37,8 +37,8 @@ enum option_group { OPTION_GROUP_GENERAL, OPTION_GROUP_SWEEP, OPTION_GROUP_RESUL
     X(sweep, "sweep", "ID|last", NULL, RESULTS, "Which sweep of the store (default: last)")                           \
     X(all, "all", NULL, NULL, RESULTS, "Every repeat, not only the medians")                                          \
     X(threshold, "threshold", "RATIO", NULL, RESULTS,                                                                 \
-      "Call it a regression above this ratio (default: 1 + A/A spread)")                                              \
-    X(aa, "aa", "ID", NULL, RESULTS, "The sweep of equal settings whose spread is the yardstick")                     \
+      "A regression is a ratio beyond this, 1.1 or 0.1 for 10 % (default: the A/A spread)")                           \
+    X(aa, "aa", "ID", NULL, RESULTS, "A repetition of sweep A, whose distance from A is the yardstick")               \
     X(output, "output", "FILE", NULL, RESULTS, "Write there instead of to standard output")                           \
     X(output_dir, "output-dir", "FOLDER", NULL, RESULTS, "Where the pictures go (default: the store's folder)")       \
     X(format, "format", "FORMAT", EXPORT_WORDS, RESULTS, "csv (default), json or markdown")                           \

@@ -23,6 +23,7 @@ const struct verb *verb_find(const char *name);
 
 int verb_calibrate(const struct invocation *invocation);
 int verb_check(const struct invocation *invocation);
+int verb_compare(const struct invocation *invocation);
 int verb_completion(const struct invocation *invocation);
 int verb_doctor(const struct invocation *invocation);
 int verb_export(const struct invocation *invocation);

@@ -7,7 +7,7 @@
 #
 # A transcript holds lines "$ command", and behind each what must follow: "> " a line of standard output, "! " a line of
 # standard error, "= " the exit status. Lines that begin with # and empty lines are for the reader. The commands of one
-# transcript run one after the other in one fresh folder, in which `pilfer` is the program under test. --update writes
+# transcript run one after the other in one fresh folder, shown as FOLDER, in which `pilfer` is the program under test. --update writes
 # what was seen into the transcript, to be read and committed by a person.
 set -u
 
@@ -46,8 +46,8 @@ replay() {
             printf '%s\n' "$line"
             (cd "$folder/work" && exec sh -c "${line#\$ }" </dev/null >"$folder/out" 2>"$folder/err")
             status=$?
-            sed 's/^/> /; s/^> $/>/' "$folder/out"
-            sed 's/^/! /; s/^! $/!/' "$folder/err"
+            sed "s|$folder/work|FOLDER|g; s/^/> /; s/^> \$/>/" "$folder/out"
+            sed "s|$folder/work|FOLDER|g; s/^/! /; s/^! \$/!/" "$folder/err"
             printf '= %s\n' "$status"
             ;;
         '>'* | '!'* | '='*) ;;
