@@ -192,7 +192,21 @@ static void published_text(const struct published_figure *figure, char *rps, cha
         snprintf(cpu, size, "%.0f to %.0f%s", figure->router_cpu_percent_low, figure->router_cpu_percent_high, mark);
 }
 
-#define CLOSED_ROW "%-12s %-13s %-22s %-22s %-22s | %-9s %s\n"
+/* A line without blanks at its end. */
+static __attribute__((format(printf, 2, 3))) void print_row(FILE *out, const char *format, ...)
+{
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    size_t length = strlen(line);
+    while (length > 0 && line[length - 1] == ' ')
+        length--;
+    fprintf(out, "%.*s\n", (int)length, line);
+}
+
+#define CLOSED_ROW "%-12s %-13s %-22s %-22s %-22s | %-10s %s"
 
 /* Published rows that no measured cell carries the words of: `default` where it collapsed into a number. */
 static void print_unmatched(const struct published_figures *published, const struct cell_set *cells, FILE *out)
@@ -204,7 +218,7 @@ static void print_unmatched(const struct published_figures *published, const str
             continue;
         char rps[32], cpu[32];
         published_text(figure, rps, cpu, sizeof rps);
-        fprintf(out, CLOSED_ROW, figure->max_workers, figure->spin_limit, "", "", "", rps, cpu);
+        print_row(out, CLOSED_ROW, figure->max_workers, figure->spin_limit, "", "", "", rps, cpu);
     }
 }
 
@@ -214,9 +228,9 @@ static void print_closed(const struct published_figures *published, const struct
     const struct cell **sorted = part(cells, "closed", 0, &count);
     if (count > 0) {
         fprintf(out, "Closed loop: requests per second, and the router's CPU\n\n");
-        fprintf(out, CLOSED_ROW, "", "", "measured here", "", "", "published", "");
-        fprintf(out, CLOSED_ROW, "max-workers", "spin-limit", "requests/s", "router CPU %", "CPU us/request",
-                "requests/s", "router CPU %");
+        print_row(out, CLOSED_ROW, "", "", "measured here", "", "", "published", "");
+        print_row(out, CLOSED_ROW, "max-workers", "spin-limit", "requests/s", "router CPU %", "CPU us/request",
+                  "requests/s", "router CPU %");
     }
     for (size_t i = 0; i < count; i++) {
         char workers[32], spin[32], rps[96], cpu[96], us[96], published_rps[32], published_cpu[32];
@@ -228,18 +242,18 @@ static void print_closed(const struct published_figures *published, const struct
         published_text(published_find(published, result_get_text(sorted[i]->first, "max_workers"),
                                       result_get_text(sorted[i]->first, "spin_limit")),
                        published_rps, published_cpu, sizeof published_rps);
-        fprintf(out, CLOSED_ROW, workers, spin, rps, cpu, us, published_rps, published_cpu);
+        print_row(out, CLOSED_ROW, workers, spin, rps, cpu, us, published_rps, published_cpu);
     }
     if (count > 0) {
         print_unmatched(published, cells, out);
         fprintf(out, "\n");
-        reproduction_say(out, "Published: %s", published->source);
+        reproduction_say(out, "%s", published->source);
         fprintf(out, "* published with one I/O completion thread\n\n");
     }
     free(sorted);
 }
 
-#define PACED_ROW "%-12s %-13s %-24s %-22s %12s %12s %12s\n"
+#define PACED_ROW "%-12s %-13s %-24s %-22s %12s %12s %12s"
 
 static void print_paced(const struct cell_set *cells, double rate_rps, FILE *out)
 {
@@ -247,8 +261,8 @@ static void print_paced(const struct cell_set *cells, double rate_rps, FILE *out
     const struct cell **sorted = part(cells, "paced", rate_rps, &count);
     if (count > 0) {
         fprintf(out, "Paced, %.0f requests/s: CPU per request, and what a request costs in events\n\n", rate_rps);
-        fprintf(out, PACED_ROW, "max-workers", "spin-limit", "CPU us/request", "router CPU %", "yields", "wakes sent",
-                "involuntary");
+        print_row(out, PACED_ROW, "max-workers", "spin-limit", "CPU us/request", "router CPU %", "yields", "wakes sent",
+                  "involuntary");
     }
     for (size_t i = 0; i < count; i++) {
         char workers[32], spin[32], us[96], cpu[96], events[3][DECIMAL_SIZE];
@@ -259,7 +273,7 @@ static void print_paced(const struct cell_set *cells, double rate_rps, FILE *out
         reproduction_cell(sorted[i], CPU_PERCENT, 1, cpu, sizeof cpu);
         for (int n = 0; n < 3; n++)
             decimal_print_fixed(cell_interval_per_request(sorted[i], names[n], false).median, 1, events[n]);
-        fprintf(out, PACED_ROW, workers, spin, us, cpu, events[0], events[1], events[2]);
+        print_row(out, PACED_ROW, workers, spin, us, cpu, events[0], events[1], events[2]);
     }
     if (count > 0)
         fprintf(out, "\n");
@@ -278,6 +292,18 @@ static const struct {
     {"25 against 1 worker, spin 0", "25", "0", "1", "0"},
 };
 #define RATIO_COUNT (sizeof ratios / sizeof ratios[0])
+
+/* "~1.46" over the valid repeats, disturbed ones included; "-" without any. */
+static void disturbed_ratio(const struct cell *above, const struct cell *below, const char *name, char *out,
+                            size_t size)
+{
+    struct interval high = cell_interval(above, name, true), low = cell_interval(below, name, true);
+    char number[DECIMAL_SIZE];
+    if (high.count > 0 && low.count > 0)
+        snprintf(out, size, "~%s", decimal_print_fixed(high.median / low.median, 2, number));
+    else
+        snprintf(out, size, "-");
+}
 
 static void print_ratios(const struct cell_set *cells, const char *mode, const char *name, const char *what, FILE *out)
 {
@@ -300,11 +326,14 @@ static void print_ratios(const struct cell_set *cells, const char *mode, const c
         char text[96];
         struct interval ratio = cell_ratio(compared[2 * i], compared[2 * i + 1], name);
         reproduction_interval(&ratio, 2, text, sizeof text);
-        const char *verdict = ratio.count == 0 || isnan(spread) ? ""
-                              : ratio.low > 1 + spread          ? "beyond the A/A spread"
-                              : ratio.high < 1 / (1 + spread)   ? "below 1, beyond the A/A spread"
-                                                                : "within the A/A spread";
-        fprintf(out, "%-38s %-24s %s\n", ratios[i].title, text, verdict);
+        if (ratio.count == 0)
+            disturbed_ratio(compared[2 * i], compared[2 * i + 1], name, text, sizeof text);
+        const char *verdict = ratio.count == 0                ? "no undisturbed repeats to compare"
+                              : isnan(spread)                 ? ""
+                              : ratio.low > 1 + spread        ? "beyond the A/A spread"
+                              : ratio.high < 1 / (1 + spread) ? "below 1, beyond the A/A spread"
+                                                              : "within the A/A spread";
+        print_row(out, "%-38s %-24s %s", ratios[i].title, text, verdict);
     }
     if (isnan(spread))
         fprintf(out, "%-38s needs %d repeats of each cell\n\n", "A/A spread", STATISTICS_INTERVAL_MINIMUM);

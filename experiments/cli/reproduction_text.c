@@ -39,14 +39,20 @@ static bool is_mode(const struct cell *cell, const char *mode)
 static void say_rate(const struct cell_set *cells, FILE *out)
 {
     double low = INFINITY, high = -INFINITY, rps;
-    size_t count = 0;
+    size_t count = 0, measured = 0;
     for (size_t i = 0; i < cells->count; i++) {
-        if (!is_mode(&cells->cells[i], "closed") || !median_of(&cells->cells[i], "rps", &rps))
+        if (!is_mode(&cells->cells[i], "closed"))
+            continue;
+        measured++;
+        if (!median_of(&cells->cells[i], "rps", &rps))
             continue;
         low = fmin(low, rps);
         high = fmax(high, rps);
         count++;
     }
+    if (count < measured)
+        reproduction_say(out, "Closed loop: %zu of %zu settings have no undisturbed repeat and are left out here.",
+                         measured - count, measured);
     if (count < 2)
         return;
     double apart = 100 * (high / low - 1);
@@ -69,8 +75,12 @@ static void say_growth(const char *what, const struct cell *above, const struct 
                        const char *unit, const char *published, FILE *out)
 {
     double from, to;
-    if (!median_of(below, name, &from) || !median_of(above, name, &to))
+    if (below == NULL || above == NULL)
         return;
+    if (!median_of(below, name, &from) || !median_of(above, name, &to)) {
+        reproduction_say(out, "%s: cannot be told, there are no undisturbed repeats.", what);
+        return;
+    }
     const struct cell *pair[] = {above, below};
     struct interval ratio = cell_ratio(above, below, name);
     double spread = reproduction_spread(pair, 2, name);
@@ -175,7 +185,7 @@ static void say_machine(const struct published_figures *published, const struct 
         machine = result_get_text(first, "machine");
         if (result_get_number(first, "max_workers_resolved", &workers))
             most = fmax(most, workers);
-        const char *mode = result_get_text(first, "extension_mode");
+        const char *mode = result_get_text(first, "extension_mode_resolved");
         delay = delay || (mode != NULL && strcmp(mode, "delay") == 0);
         const char *max_workers = result_get_text(first, "max_workers");
         has_default = has_default || (max_workers != NULL && strcmp(max_workers, "default") == 0);

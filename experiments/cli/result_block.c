@@ -40,15 +40,28 @@ static void print_parameters(const struct cell *cell, FILE *out)
     }
 }
 
+enum repeats { REPEATS_UNDISTURBED, REPEATS_DISTURBED, REPEATS_INVALID };
+
 static bool is_whole(const struct interval *interval)
 {
     return interval->median == floor(interval->median) && interval->low == floor(interval->low) &&
            interval->high == floor(interval->high);
 }
 
-static void print_figure(const struct cell *cell, const char *name, bool disturbed_too, FILE *out)
+/* Of the first repeat as it stands, valid or not. */
+static struct interval first_alone(const struct cell *cell, const char *name)
 {
-    struct interval interval = cell_interval(cell, name, disturbed_too);
+    struct interval interval = {.count = 0};
+    double number;
+    if (result_get_number(cell->first, name, &number))
+        interval = (struct interval){number, number, number, 1, true};
+    return interval;
+}
+
+static void print_figure(const struct cell *cell, const char *name, enum repeats repeats, FILE *out)
+{
+    struct interval interval =
+        repeats == REPEATS_INVALID ? first_alone(cell, name) : cell_interval(cell, name, repeats == REPEATS_DISTURBED);
     if (interval.count == 0)
         return;
     char text[160];
@@ -58,8 +71,8 @@ static void print_figure(const struct cell *cell, const char *name, bool disturb
     fprintf(out, ROW, escaped(name), text);
 }
 
-/* True when there are no other repeats than disturbed or invalid ones. */
-static bool print_state(const struct cell *cell, FILE *out)
+/* Which repeats the figures are taken from: the best that there are. */
+static enum repeats print_state(const struct cell *cell, FILE *out)
 {
     uint32_t invalid = 0, disturbed = 0;
     const char *reason = NULL;
@@ -71,23 +84,29 @@ static bool print_state(const struct cell *cell, FILE *out)
         invalid += !valid;
         disturbed += valid && result_get_number(cell->rows[i], "disturbed", &number) && number != 0;
     }
-    bool no_other = disturbed > 0 && invalid + disturbed == cell->count;
+    enum repeats repeats = invalid == cell->count               ? REPEATS_INVALID
+                           : invalid + disturbed == cell->count ? REPEATS_DISTURBED
+                                                                : REPEATS_UNDISTURBED;
+    static const char *const remarks[] = {
+        [REPEATS_UNDISTURBED] = "",
+        [REPEATS_DISTURBED] = ": the figures are those of disturbed repeats, there are no others",
+        [REPEATS_INVALID] = ": the figures are those of the first repeat and prove nothing",
+    };
     fprintf(out, "%s\n%u repeat%s, %u invalid, %u disturbed%s\n", escaped(cell->cell_id), cell->count,
-            cell->count == 1 ? "" : "s", invalid, disturbed,
-            no_other ? ": the figures are those of disturbed repeats, there are no others" : "");
+            cell->count == 1 ? "" : "s", invalid, disturbed, remarks[repeats]);
     if (reason != NULL)
         fprintf(out, "invalid: %s\n", escaped(reason));
-    return no_other;
+    return repeats;
 }
 
 void result_block_print(const struct cell *cell, FILE *out)
 {
-    bool disturbed_too = print_state(cell, out);
+    enum repeats repeats = print_state(cell, out);
     print_parameters(cell, out);
     fprintf(out, "Figures\n");
     for (uint32_t i = FIRST_FIGURE; i < RESULT_COLUMN_COUNT; i++)
-        print_figure(cell, result_column_name(i), disturbed_too, out);
+        print_figure(cell, result_column_name(i), repeats, out);
     fprintf(out, "Counters\n");
     for (uint32_t i = 0; i < cell->first->number_count; i++)
-        print_figure(cell, cell->first->numbers[i].name, disturbed_too, out);
+        print_figure(cell, cell->first->numbers[i].name, repeats, out);
 }

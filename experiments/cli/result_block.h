@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-/* Prints parameters, figures and counters. Several repeats: medians with intervals or ranges, disturbed ones included
- * when there are no others. */
+/* Prints parameters, figures and counters. Several repeats: medians with intervals or ranges, of undisturbed ones
+ * if there are any, else of disturbed ones, else the first repeat as it stands. */
 void result_block_print(const struct cell *cell, FILE *out);
 
 #endif

@@ -51,6 +51,20 @@ static void fill(struct result *row, const struct invention *cell, uint32_t inde
     result_add_number(row, "stamps_per_request", 20);
 }
 
+/* The report of a set in one line, so that the place where a sentence was broken does not matter; the caller frees. */
+static char *report_of(const struct result_set *set)
+{
+    struct store_sweep sweep = {.id = 1, .name = "high-cpu", .seed = 7};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    reproduction_print(&sweep, set, stream);
+    fclose(stream);
+    for (char *next = text; *next != '\0'; next++)
+        *next = *next == '\n' ? ' ' : *next;
+    return text;
+}
+
 /* The report of an invented sweep; the caller frees. */
 static char *report(const struct invention *cells, size_t count, int repeats, double noise)
 {
@@ -59,16 +73,8 @@ static char *report(const struct invention *cells, size_t count, int repeats, do
         for (size_t i = 0; i < count; i++)
             fill(&set.rows[set.count++], &cells[i], (uint32_t)i, repeat, noise);
     }
-    struct store_sweep sweep = {.id = 1, .name = "high-cpu", .seed = 7};
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    reproduction_print(&sweep, &set, stream);
-    fclose(stream);
+    char *text = report_of(&set);
     result_set_fini(&set);
-    /* One line, so that the place where a sentence was broken does not matter. */
-    for (char *next = text; *next != '\0'; next++)
-        *next = *next == '\n' ? ' ' : *next;
     return text;
 }
 
@@ -170,6 +176,25 @@ START_TEST(missing_cells_are_not_mentioned)
 }
 END_TEST
 
+START_TEST(disturbance_is_said)
+{
+    struct result_set set = {.rows = calloc(4, sizeof *set.rows), .count = 4};
+    for (uint32_t i = 0; i < 4; i++) {
+        fill(&set.rows[i], &there[i], i, 1, 0);
+        result_set_number(&set.rows[i], RESULT_disturbed, 1);
+    }
+    char *text = report_of(&set);
+    expect(text, "4 of 4 settings have no undisturbed repeat");
+    expect(text, "cannot be told, there are no undisturbed repeats");
+    expect(text, "~25.0");
+    expect(text, "no undisturbed repeats to compare");
+    expect_not(text, "grows");
+    expect_not(text, "same at every setting (");
+    free(text);
+    result_set_fini(&set);
+}
+END_TEST
+
 START_TEST(losses_are_said)
 {
     struct result_set set = {.rows = calloc(1, sizeof *set.rows), .count = 1};
@@ -177,12 +202,7 @@ START_TEST(losses_are_said)
     result_add_number(&set.rows[0], "arrivals", 2010);
     result_set_number(&set.rows[0], RESULT_unaccounted_cpu_percent, -2);
     result_add_number(&set.rows[0], "stamp_cost_percent", 3);
-    struct store_sweep sweep = {.id = 1, .name = "high-cpu", .seed = 7};
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    reproduction_print(&sweep, &set, stream);
-    fclose(stream);
+    char *text = report_of(&set);
     expect(text, "OVER 0.1 %");
     expect(text, "OVER 5 %");
     expect(text, "OVER 2 %");
@@ -199,6 +219,7 @@ int main(void)
     tcase_add_test(tests, noise_is_not_a_finding);
     tcase_add_test(tests, different_rates_are_said);
     tcase_add_test(tests, missing_cells_are_not_mentioned);
+    tcase_add_test(tests, disturbance_is_said);
     tcase_add_test(tests, losses_are_said);
     Suite *suite = suite_create("reproduction");
     suite_add_tcase(suite, tests);
