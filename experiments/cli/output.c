@@ -32,12 +32,20 @@ void output_init(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
+/* Why an earlier write failed: stdio remembers that one did, not why. The output is broken already, so that one more
+ * byte does no harm. */
+static int earlier_error(void)
+{
+    return write(STDOUT_FILENO, "\n", 1) < 0 ? errno : EIO;
+}
+
 int output_finish(int status)
 {
     int error = 0;
-    errno = 0;
-    if (fflush(stdout) != 0 || ferror(stdout) != 0)
-        error = errno != 0 ? errno : EIO;
+    if (fflush(stdout) != 0)
+        error = errno;
+    else if (ferror(stdout) != 0)
+        error = earlier_error();
     if (output_was_closed)
         error = EBADF;
     if (error == 0)
