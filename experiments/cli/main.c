@@ -204,12 +204,18 @@ int verb_help(const struct invocation *invocation)
 /* `pilfer` alone: three commands to try and where the results are. */
 static int introduce(void)
 {
-    printf("pilfer measures what a thread pool burns when there is not enough work for all its workers. Try:\n"
-           "  pilfer reproduce --quick                  the finding in a minute, with a table and a picture\n"
-           "  pilfer sweep schedulers --quick           all schedulers side by side\n"
-           "  pilfer help                               every verb\n"
-           "Results are kept in %s.\n",
-           escaped(option_store_path(NULL)));
+    static const struct {
+        const char *command, *what;
+    } tries[] = {
+        {"reproduce --quick", "the finding in a minute, with a table and a picture"},
+        {"sweep schedulers --quick", "all schedulers side by side"},
+        {"help", "every verb"},
+    };
+    const char *name = program_name();
+    printf("pilfer measures what a thread pool burns when there is not enough work for all its workers. Try:\n");
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++)
+        printf("  %s %-*s %s\n", name, 28, tries[i].command, tries[i].what);
+    printf("Results are kept in %s.\n", escaped(option_store_path(NULL)));
     return EXIT_DONE;
 }
 

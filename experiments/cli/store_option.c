@@ -25,9 +25,9 @@ int store_open_reading(const struct invocation *invocation, struct store **out)
     case STORE_OK:
         return EXIT_DONE;
     case STORE_MISSING:
-        complain("%s: there is no store %s yet; measure something first: `pilfer sweep quick`, or name another: "
+        complain("%s: there is no store %s yet; measure something first: `%s sweep quick`, or name another: "
                  "--store FILE",
-                 invocation->verb->name, escaped(path));
+                 invocation->verb->name, escaped(path), program_name());
         return EXIT_STORE;
     default:
         complain("%s: %s", invocation->verb->name, message);
@@ -44,8 +44,8 @@ static int complain_selector(const struct invocation *invocation, struct store *
         return EXIT_STORE;
     }
     if (count == 0)
-        complain("%s: no sweep in %s yet; measure something first: `pilfer sweep quick`", invocation->verb->name,
-                 escaped(option_store_path(invocation)));
+        complain("%s: no sweep in %s yet; measure something first: `%s sweep quick`", invocation->verb->name,
+                 escaped(option_store_path(invocation)), program_name());
     else
         complain("%s: no sweep '%s' in %s; the newest is %lld (%s)", invocation->verb->name, escaped(selector),
                  escaped(option_store_path(invocation)), (long long)sweeps[0].id, escaped(sweeps[0].name));
