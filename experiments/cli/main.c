@@ -33,7 +33,7 @@ const struct verb verbs[] = {
         .arguments = "",
         .summary = "Measure one cell and print all of it",
         .details = "Every parameter is an option with one value. The result is kept in the store as sweep \"run\".",
-        .options = TAKES_MEASURING | TAKES(repeats) | TAKES(trace),
+        .options = TAKES_MEASURING | TAKES(repeats) | TAKES(set) | TAKES(quick) | TAKES(trace) | TAKES(force),
         .parameters = VERB_PARAMETERS,
         .run = verb_run,
     },
@@ -56,7 +56,7 @@ const struct verb verbs[] = {
         .arguments = "",
         .summary = "The finding, end to end: measure, compare with the published figures, draw",
         .details = "Measures the built-in sweep high-cpu. --quick measures its closed loop only, in under a minute.",
-        .options = TAKES_MEASURING | TAKES(quick) | TAKES(resume) | TAKES(output_dir) | TAKES(force),
+        .options = TAKES_MEASURING | TAKES(set) | TAKES(quick) | TAKES(resume) | TAKES(output_dir) | TAKES(force),
         .run = verb_reproduce,
     },
     {

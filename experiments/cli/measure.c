@@ -5,6 +5,7 @@
 #include "measure.h"
 
 #include "output.h"
+#include "results/output.h"
 #include "store_option.h"
 
 #include <errno.h>
@@ -98,10 +99,26 @@ static int draw_seed(uint64_t *out)
     return 0;
 }
 
+/* Before anything is measured: can the trace be written, and would it replace something? */
+static int check_trace(const struct invocation *invocation)
+{
+    const char *path = invocation->options[OPTION_trace];
+    struct output output;
+    char message[OUTPUT_MESSAGE_SIZE];
+    if (path == NULL)
+        return 0;
+    if (output_open(&output, path, NULL, invocation->options[OPTION_force] != NULL, message) != 0)
+        return complain("%s: --trace: %s", invocation->verb->name, message);
+    output_discard(&output);
+    return 0;
+}
+
 int measure(const struct invocation *invocation, const struct specification *specification, bool extra,
             int64_t *sweep_id)
 {
     *sweep_id = 0;
+    if (check_trace(invocation) != 0)
+        return EXIT_USAGE;
     uint64_t seed;
     if (option_integer(invocation, OPTION_seed, 0, 0, PLAN_SEED_MAX, &seed) != 0)
         return EXIT_USAGE;
