@@ -8,6 +8,8 @@
  */
 #include "account.h"
 
+enum { READING_FACTOR_MAX = 8 };
+
 static const char *const counter_names[] = {
 #define COUNTER_NAME(name, meaning) #name,
     COUNTERS(COUNTER_NAME)};
@@ -56,16 +58,33 @@ static bool sample_next(struct account *account)
     return (account->random >> 32) % ACCOUNT_SAMPLE_EVERY == 0;
 }
 
-/* The sampled interval ends. What one reading of the CPU clock costs is taken off, since each end of the interval holds
- * a part of one; the difference may be negative for very short intervals and evens out in the sum. */
-static void end_sample(struct account *account, struct account_activity *activity, uint64_t capped)
+/* What of a bracketed interval's CPU time belongs to the readings of the clock: each end of the interval holds about
+ * half of one. A reading that took far longer than the shortest known one was interrupted; that time is not ours. */
+static uint64_t reading_ns(const struct account *account, uint64_t ticks)
 {
-    uint64_t cpu_ns = platform_thread_cpu_ns() - account->sample_cpu_ns - account->clock_read_ns;
+    uint64_t ns = platform_stamp_ns(ticks), limit_ns = READING_FACTOR_MAX * account->clock_read_ns;
+    return (ns < limit_ns ? ns : limit_ns) / 2;
+}
+
+/* The sampled interval ends; now is its end. The difference may be negative for very short intervals and evens out. */
+static void end_sample(struct account *account, struct account_activity *activity, uint64_t now, uint64_t capped)
+{
+    uint64_t cpu_ns = platform_thread_cpu_ns() - account->sample_cpu_ns;
+    cpu_ns -= reading_ns(account, account->sample_read_ticks) + reading_ns(account, platform_stamp() - now);
     counter_add(&activity->sampled, 1);
     counter_add(&activity->sampled_capped_ticks, capped);
     counter_add(&activity->sampled_cpu_ns, cpu_ns);
     counter_add(&account->clock_reads, 1);
     account->sample_cpu_ns = 0;
+}
+
+static void begin_sample(struct account *account)
+{
+    uint64_t before = platform_stamp();
+    account->sample_cpu_ns = platform_thread_cpu_ns();
+    account->last_ticks = platform_stamp(); /* the clock's own cost belongs to no activity */
+    account->sample_read_ticks = account->last_ticks - before;
+    counter_add(&account->clock_reads, 1);
 }
 
 void account_switch(struct account *account, enum activity next)
@@ -80,15 +99,12 @@ void account_switch(struct account *account, enum activity next)
     counter_add(&account->stamps, 1);
     account->current = next;
     account->last_ticks = now;
-    bool ends_sample = account->sample_cpu_ns != 0, begins_sample = sample_next(account);
-    if (ends_sample)
-        end_sample(account, activity, capped);
-    if (begins_sample) {
-        counter_add(&account->clock_reads, 1);
-        account->sample_cpu_ns = platform_thread_cpu_ns();
+    if (account->sample_cpu_ns != 0) {
+        end_sample(account, activity, now, capped);
+        account->last_ticks = platform_stamp();
     }
-    if (ends_sample || begins_sample)
-        account->last_ticks = platform_stamp(); /* the clock's own cost belongs to no activity */
+    if (sample_next(account))
+        begin_sample(account);
 }
 
 void account_add(struct account_totals *totals, const struct account *account)

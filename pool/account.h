@@ -82,7 +82,7 @@ struct account_activity {
     struct shared_u64 sampled_cpu_ns;
 };
 
-/* One thread's record, on cache lines of its own. Owner: that thread; the last six fields are private to it. */
+/* One thread's record, on cache lines of its own. Owner: that thread; the last seven fields are private to it. */
 struct account {
     _Alignas(CACHE_LINE_SIZE) struct shared_u64 counters[COUNTER_COUNT];
     struct account_activity activities[ACTIVITY_COUNT];
@@ -91,8 +91,9 @@ struct account {
     enum activity current;
     uint64_t last_ticks;
     uint64_t cap_ticks;
-    uint64_t sample_cpu_ns; /* CPU clock at the start of a sampled interval; 0: this one is not sampled */
-    uint64_t clock_read_ns; /* cost of one reading of it */
+    uint64_t sample_cpu_ns;     /* CPU clock at the start of a sampled interval; 0: this one is not sampled */
+    uint64_t sample_read_ticks; /* how long that reading took */
+    uint64_t clock_read_ns;     /* shortest cost of a reading */
     uint64_t random;
 };
 
