@@ -80,9 +80,9 @@ void transport_connection_close(struct transport_connection *connection);
 enum transport_ready {
     TRANSPORT_READABLE = 1, /* receive or accept may succeed, or report the end */
     TRANSPORT_WRITABLE = 2, /* send may succeed, or report an error */
-    TRANSPORT_ENDED = 4,    /* with READABLE: the peer has ended its side or the connection is broken, so a receiver must
-                               go on until it is told so; without it, a receive that does not fill its buffer has taken
-                               all there was, and more will bring an event */
+    TRANSPORT_ENDED = 4,    /* with READABLE: the peer has ended its side or the connection is broken, so a receiver
+                               must go on until it is told so; without it, a receive that does not fill its buffer has
+                               taken all there was, and more will bring an event */
 };
 
 struct transport_event {

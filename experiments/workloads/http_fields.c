@@ -49,14 +49,19 @@ static void fields_recognise(struct http_fields *fields)
             fields->field = (uint8_t)fields_known[index].field;
 }
 
-/* Connection: a list of tokens; close and keep-alive matter. */
+static const char *fields_skip_space(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t'))
+        at++;
+    return at;
+}
+
+/* Connection: a list of tokens, RFC 9110 5.6.1; close and keep-alive matter. */
 static bool fields_read_connection(struct http_fields *fields)
 {
     const char *at = fields->value, *end = fields->value + fields->value_length;
     while (at < end) {
-        while (at < end && (*at == ' ' || *at == '\t' || *at == ','))
-            at++;
-        const char *token = at;
+        const char *token = at = fields_skip_space(at, end);
         while (at < end && http_is_token((uint8_t)*at))
             at++;
         const size_t length = (size_t)(at - token);
@@ -64,7 +69,8 @@ static bool fields_read_connection(struct http_fields *fields)
             fields->close = true;
         if (length == 10 && strncasecmp(token, "keep-alive", length) == 0)
             fields->keep_alive = true;
-        if (length == 0 && at < end)
+        at = fields_skip_space(at, end);
+        if (at < end && *at++ != ',')
             return false;
     }
     return true;
