@@ -12,6 +12,8 @@ struct broken_foreign_worker {
 static enum next_result broken_foreign_next(struct worker *worker, struct pilfer_task **out)
 {
     const enum next_result result = honest_next(worker, out);
+    struct broken_foreign_worker *own = worker->queueing;
+    own->asked_by = UINT32_MAX;
     struct worker *peer = pool_worker(worker->pool, worker->index + 1);
     if (result == NEXT_EMPTY && peer != NULL)
         ((struct broken_foreign_worker *)peer->queueing)->asked_by = worker->index;

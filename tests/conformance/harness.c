@@ -96,8 +96,8 @@ uint64_t check_random(uint64_t *state)
     return value ^ (value >> 31);
 }
 
-/* Passes on what the child wrote to standard error; its last line, which says why it ended (an assertion, a sanitizer's
- * summary), goes into out. */
+/* Passes on what the child wrote to standard error; the line that says why it ended (a sanitizer's summary, else the
+ * last: an assertion) goes into out. */
 static void last_words(FILE *errors, char *out, size_t size)
 {
     char line[HARNESS_TEXT_SIZE / 4];
@@ -106,7 +106,7 @@ static void last_words(FILE *errors, char *out, size_t size)
     while (fgets(line, sizeof(line), errors) != NULL) {
         fputs(line, stderr);
         line[strcspn(line, "\n")] = '\0';
-        if (line[0] != '\0')
+        if (line[0] != '\0' && strncmp(out, "SUMMARY:", 8) != 0)
             memcpy(out, line, size < sizeof(line) ? size : sizeof(line));
     }
 }

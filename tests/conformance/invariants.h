@@ -20,6 +20,10 @@ void check_quiet_end(const struct subject *subject);     /* S8, quiet_end.c */
 void check_worker_counts(const struct subject *subject); /* S9, conservation.c */
 void check_no_lock(const struct subject *subject);       /* S10, no_lock.c */
 
+/* The threads' part of S8 alone, for schedulers and bounds: cycles pools of workers, opened, loaded and closed while
+ * threads submit. quiet_end.c */
+void check_close_races(const struct subject *subject, uint32_t workers, uint32_t cycles);
+
 /* bounds: bounds.c */
 void check_items_conserved(const struct subject *subject); /* B1 */
 void check_limit(const struct subject *subject);           /* B2 */

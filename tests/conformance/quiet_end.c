@@ -19,7 +19,7 @@
 
 #define SUBMITTERS 3
 #define HEAD_START 20 /* items that each submitter has submitted before close begins */
-#define CYCLES     10
+#define CYCLES     20 /* for each number of workers */
 
 struct ending_item {
     struct pilfer_task task;
@@ -195,23 +195,28 @@ static void drain_table(const struct subject *subject, uint32_t workers)
     still_close(&still);
 }
 
+void check_close_races(const struct subject *subject, uint32_t workers, uint32_t cycles)
+{
+    static const char *const names[] = {"running", "giving back"};
+    for (uint32_t cycle = 0; cycle < cycles; cycle++) {
+        const enum pilfer_close how = cycle % 2 == 0 ? PILFER_CLOSE_RUN : PILFER_CLOSE_DROP;
+        check_trying("closing %u workers, %s what is queued (cycle %u)", workers, names[how], cycle);
+        close_full(subject, workers, how);
+        if (inside_runs_in_submitter(subject))
+            continue;
+        check_trying("closing %u workers while %d threads submit, %s what is queued (cycle %u)", workers, SUBMITTERS,
+                     names[how], cycle);
+        race_close(subject, workers, how);
+    }
+}
+
 void check_quiet_end(const struct subject *subject)
 {
     static const uint32_t counts[] = {1, 2, 8};
-    static const char *const names[] = {"running", "giving back"};
     const bool has_table = inside_scheduler(subject) != NULL && !inside_runs_in_submitter(subject);
     for (uint32_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         if (has_table)
             drain_table(subject, counts[i]);
-        for (uint32_t cycle = 0; cycle < 2 * CYCLES; cycle++) {
-            const enum pilfer_close how = cycle % 2 == 0 ? PILFER_CLOSE_RUN : PILFER_CLOSE_DROP;
-            check_trying("closing %u workers, %s what is queued", counts[i], names[how]);
-            close_full(subject, counts[i], how);
-            if (inside_runs_in_submitter(subject))
-                continue;
-            check_trying("closing %u workers while %d threads submit, %s what is queued", counts[i], SUBMITTERS,
-                         names[how]);
-            race_close(subject, counts[i], how);
-        }
+        check_close_races(subject, counts[i], CYCLES);
     }
 }
