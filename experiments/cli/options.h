@@ -15,9 +15,9 @@
 
 #include <stdio.h>
 
-/* "csv|json|..." */
-#define EXPORT_WORD_BEHIND_BAR(name, word) "|" word
-#define EXPORT_WORDS                       (EXPORT_FORMATS(EXPORT_WORD_BEHIND_BAR) + 1)
+/* "csv\0json\0", as PARAMETER_WORD has them. */
+#define EXPORT_WORD_AND_NUL(name, word) word "\0"
+#define EXPORT_WORDS                    EXPORT_FORMATS(EXPORT_WORD_AND_NUL)
 
 enum option_group { OPTION_GROUP_GENERAL, OPTION_GROUP_SWEEP, OPTION_GROUP_RESULTS, OPTION_GROUP_COUNT };
 
@@ -117,7 +117,7 @@ void verb_print_help(const struct verb *verb, FILE *stream);
 bool verb_takes(const struct verb *verb, enum program_option option);
 const char *option_name(enum program_option option);
 const char *option_value_name(enum program_option option); /* NULL for a switch */
-const char *option_words(enum program_option option);      /* "a|b" or NULL */
+const char *option_words(enum program_option option);      /* "a\0b\0" or NULL */
 
 /* The number of an option, plain decimal digits, in [minimum, maximum]; initial if it was not given. 0, or -1 after a
  * complaint. option_real also takes a decimal point. */

@@ -12,11 +12,11 @@ void words_shells(struct words *words)
     words_add(words, "bash");
 }
 
-/* "a|b|c" as "a b c". */
+/* "a\0b\0" as "a b". */
 static void print_alternatives(const char *words)
 {
-    for (const char *next = words; *next != '\0'; next++)
-        putchar(*next == '|' ? ' ' : *next);
+    for (const char *next = words; *next != '\0'; next += strlen(next) + 1)
+        printf("%s%s", next == words ? "" : " ", next);
 }
 
 static void print_words(const struct words *words)
