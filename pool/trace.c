@@ -44,7 +44,8 @@ struct event_cell {
 };
 
 struct trace_ring {
-    uint64_t capacity; /* a power of two; constant */
+    uint64_t capacity; /* a power of two; constant, as are the next three */
+    uint64_t created_stamp;
     uint32_t thread_index;
     char thread_name[THREAD_NAME_SIZE];
     /* Events ever recorded. Written by the ring's thread; read by the writer of the document; @P trace.1, @P trace.2 */
@@ -61,6 +62,7 @@ struct trace_ring *trace_ring_create(uint32_t events, const char *thread_name, u
     if (ring == NULL)
         return NULL;
     ring->capacity = capacity;
+    ring->created_stamp = platform_stamp();
     ring->thread_index = thread_index;
     snprintf(ring->thread_name, sizeof ring->thread_name, "%s", thread_name);
     return ring;
@@ -211,7 +213,7 @@ static bool is_open(const struct copied *copied, enum trace_kind kind)
 
 struct document {
     struct output *output;
-    uint64_t first_stamp; /* time 0 of the document */
+    uint64_t first_stamp; /* time 0 of the document: when the first ring was created */
     uint64_t overwritten;
     bool separate; /* an entry was written: the next one needs a comma */
 };
@@ -222,7 +224,8 @@ static void document_separate(struct document *document)
     document->separate = true;
 }
 
-/* Up to and without the closing brace. Time is in microseconds; integers only, so that no locale can spoil it. */
+/* An event's entry up to and without the closing brace. Time is in microseconds; integers only, so that no locale can
+ * spoil it. */
 static void document_entry(struct document *document, uint32_t thread, const char *phase, enum trace_kind kind,
                            uint64_t stamp)
 {
@@ -271,7 +274,7 @@ static void document_event(struct document *document, uint32_t thread, struct co
     if (event->phase == TRACE_BEGIN)
         copied->open[copied->open_count++] = (uint8_t)event->kind;
     document_entry(document, thread, event->phase == TRACE_BEGIN ? "B" : "i", event->kind, event->stamp);
-    output_print(document->output, "%s,\"args\":{\"argument\":%" PRIu64 "}}",
+    output_print(document->output, "%s,\"args\":{\"argument\":\"0x%" PRIx64 "\"}}",
                  event->phase == TRACE_BEGIN ? "" : ",\"s\":\"t\"", event->argument);
 }
 
@@ -311,30 +314,21 @@ static int document_ring(struct document *document, uint32_t thread, const struc
     return 0;
 }
 
-/* The oldest stamp in the rings, or 0 if all are empty. What overwrites it meanwhile is only newer. */
-static uint64_t oldest_stamp(struct trace_ring *const *rings, uint32_t count)
+/* When the first of the rings was created. */
+static uint64_t first_stamp(struct trace_ring *const *rings, uint32_t count)
 {
-    uint64_t oldest = 0;
-    bool found = false;
-    for (uint32_t index = 0; index < count; index++) {
-        const struct trace_ring *ring = rings[index];
-        /* Acquire @P trace.1: the events counted are written. */
-        uint64_t end = shared_u64_load_acquire(&ring->recorded);
-        uint64_t begin = end > ring->capacity ? end - ring->capacity : 0;
-        struct event event;
-        event_load(&event, &ring->cells[begin & (ring->capacity - 1)]);
-        if (end > 0 && (!found || event.stamp < oldest)) {
-            oldest = event.stamp;
-            found = true;
-        }
+    uint64_t first = count > 0 ? rings[0]->created_stamp : 0;
+    for (uint32_t index = 1; index < count; index++) {
+        if (rings[index]->created_stamp < first)
+            first = rings[index]->created_stamp;
     }
-    return oldest;
+    return first;
 }
 
 int trace_write(struct trace_ring *const *rings, uint32_t count, int descriptor)
 {
     struct output output = {.descriptor = descriptor};
-    struct document document = {.output = &output, .first_stamp = oldest_stamp(rings, count)};
+    struct document document = {.output = &output, .first_stamp = first_stamp(rings, count)};
     output_print(&output, "{\"traceEvents\":[");
     for (uint32_t index = 0; index < count && output.status == 0; index++) {
         int status = document_ring(&document, index, rings[index]);
