@@ -165,7 +165,7 @@ static double layout_row_height(const struct layout *layout)
 {
     double lines = layout->panel_title_lines + 0.6 + layout->tick_lines + layout->group_lines + 2.2;
     if (layout->format == LAYOUT_TEXT) {
-        lines = layout->panel_title_lines + layout->tick_lines + 2;
+        lines = layout->panel_title_lines + layout->tick_lines + 3;
     }
     return layout->plot_height + lines * layout->font.line;
 }
@@ -237,6 +237,7 @@ int layout_init(struct layout *layout, const struct chart *chart, enum layout_fo
     layout->plot_height = layout_plot_height(layout, chart);
     double wanted = layout->rows * layout_row_height(layout) + layout_frame_height(layout);
     layout->height = height > 0 ? height : ceil(wanted);
+    layout->vertical = text ? layout->height - 1 : layout->height;
     layout->plot_height += (layout->height - wanted) / layout->rows;
     double plot_width = panel - layout->left - layout->right;
     if (layout->plot_height < 4 * layout->font.line || plot_width < 12 * layout->font.character) {
@@ -286,7 +287,9 @@ double layout_foot_top(const struct layout *layout)
 double layout_key_middle(const struct layout *layout)
 {
     double title = layout_padding(layout) + layout->title_lines * layout->font.line;
-    return layout->height - title - layout_key_lines(layout) * layout->font.line / 2;
+    double middle =
+        layout->format == LAYOUT_TEXT ? (layout->key_rows + 1) / 2.0 : layout_key_lines(layout) * layout->font.line / 2;
+    return layout->height - title - middle;
 }
 
 struct layout_area layout_panel_area(const struct layout *layout, uint32_t panel)
@@ -299,8 +302,8 @@ struct layout_area layout_panel_area(const struct layout *layout, uint32_t panel
     return (struct layout_area){
         .left = (column * panel_width + layout->left) / layout->width,
         .right = ((column + 1) * panel_width - layout->right) / layout->width,
-        .top = 1 - top / layout->height,
-        .bottom = 1 - (top + layout->plot_height) / layout->height,
+        .top = 1 - top / layout->vertical,
+        .bottom = 1 - (top + layout->plot_height) / layout->vertical,
         .first_column = column == 0,
     };
 }

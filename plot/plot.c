@@ -24,6 +24,8 @@
 
 #define PLOT_LIMIT_S      30
 #define PLOT_TEXT_COLUMNS 100
+#define PLOT_TEXT_WIDEST  160  /* in a wider terminal the plot stays as wide as can be taken in */
+#define PLOT_TEXT_MAX     1000 /* gnuplot's terminal ends a little above */
 #define PLOT_SIZE_MAX     20000
 
 const struct plot_kind_description plot_kinds[PLOT_KIND_COUNT] = {
@@ -84,6 +86,12 @@ static int plot_admit(const struct plot_request *request, enum layout_format *fo
 {
     int status = plot_format(request, format, message);
     struct stat facts;
+    uint32_t most = *format == LAYOUT_TEXT ? PLOT_TEXT_MAX : PLOT_SIZE_MAX;
+    if (status == 0 && (request->width > most || request->height > most)) {
+        snprintf(message, PLOT_MESSAGE_SIZE, "plot: %u x %u is too large; expected at most %u each way", request->width,
+                 request->height, most);
+        return 2;
+    }
     if (status != 0 || request->output == NULL) {
         return status;
     }
@@ -96,11 +104,6 @@ static int plot_admit(const struct plot_request *request, enum layout_format *fo
             return plot_exists(request->output, message);
         }
     }
-    if (request->width > PLOT_SIZE_MAX || request->height > PLOT_SIZE_MAX) {
-        snprintf(message, PLOT_MESSAGE_SIZE, "plot: %u x %u is too large; expected at most %d pixels each way",
-                 request->width, request->height, PLOT_SIZE_MAX);
-        return 2;
-    }
     return 0;
 }
 
@@ -112,7 +115,7 @@ static uint32_t plot_text_columns(const struct plot_request *request, FILE *text
     }
     int descriptor = fileno(text);
     if (descriptor >= 0 && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-        return size.ws_col;
+        return size.ws_col < PLOT_TEXT_WIDEST ? size.ws_col : PLOT_TEXT_WIDEST;
     }
     return PLOT_TEXT_COLUMNS;
 }

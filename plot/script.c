@@ -34,7 +34,8 @@ static const char *script_bold(const struct layout *layout)
     return layout->format == LAYOUT_SVG ? "sans-serif Bold" : "Sans:Bold";
 }
 
-/* Text for gnuplot: in single quotes, where only the quote itself is special; lines are joined outside of them. */
+/* Text for gnuplot: in single quotes, where nothing is special but the quote itself. That one, and the ends of lines,
+ * are joined from outside: doubled, as the manual has it, a quote at the very beginning would end the string. */
 static void script_quote(FILE *out, const char *text)
 {
     fputc('\'', out);
@@ -42,12 +43,26 @@ static void script_quote(FILE *out, const char *text)
         if (*text == '\n') {
             fputs("'.\"\\n\".'", out);
         } else if (*text == '\'') {
-            fputs("''", out);
+            fputs("'.\"'\".'", out);
         } else {
             fputc((unsigned char)*text < 0x20 ? ' ' : *text, out);
         }
     }
     fputc('\'', out);
+}
+
+/* Text of a tick, which gnuplot takes for a format of its value: '%' is doubled. */
+static void script_quote_tick(FILE *out, const char *text)
+{
+    char *doubled = text_allocate(2 * strlen(text) + 1, 1), *end = doubled;
+    for (; *text != '\0'; text++) {
+        *end++ = *text;
+        if (*text == '%') {
+            *end++ = '%';
+        }
+    }
+    script_quote(out, doubled);
+    free(doubled);
 }
 
 static int script_style(uint32_t series)
@@ -78,10 +93,11 @@ static void script_terminal(FILE *out, const struct layout *layout)
     fputs("set output '" SCRIPT_PICTURE "'\n", out);
 }
 
-/* A distance upwards in lines of text, as a share of the canvas. */
-static double script_up(const struct layout *layout, double lines)
+/* Canvas units upwards as a share of the canvas. On a terminal gnuplot cuts off what is left of a line: a little more
+ * keeps the line that is meant. */
+static double script_share(const struct layout *layout, double units)
 {
-    return lines * layout->font.line / layout->height;
+    return (units + (layout->format == LAYOUT_TEXT ? copysign(0.2, units) : 0)) / layout->vertical;
 }
 
 /* Labels, one for each line of a text, because terminals differ in how far apart they set lines. at: gnuplot's words
@@ -93,7 +109,8 @@ static void script_label(FILE *out, const struct layout *layout, const char *tex
     for (char *line; (line = strsep(&rest, "\n")) != NULL; first_up -= font->line / layout->font.line) {
         fputs("set label ", out);
         script_quote(out, line);
-        fprintf(out, " at %s offset screen 0, screen %.6f %s\n", at, script_up(layout, first_up), look);
+        fprintf(out, " at %s offset screen 0, screen %.6f %s\n", at, script_share(layout, first_up * layout->font.line),
+                look);
     }
     free(copy);
 }
@@ -103,8 +120,10 @@ static void script_lines(FILE *out, const struct layout *layout, const char *tex
                          const struct layout_font *font, const char *look)
 {
     double left = layout->format == LAYOUT_TEXT ? 0 : layout->font.character;
-    char *at = text_format("screen %.6f, screen %.6f", left / layout->width, (top - font->line / 2) / layout->height);
-    char *words = text_format("left %s", layout->format == LAYOUT_TEXT ? "" : look);
+    bool text_only = layout->format == LAYOUT_TEXT;
+    double first = top - (text_only ? 1 : font->line / 2);
+    char *at = text_format("screen %.6f, screen %.6f", left / layout->width, script_share(layout, first));
+    char *words = text_format("left %s", text_only ? "" : look);
     script_label(out, layout, text, at, 0, font, words);
     free(at);
     free(words);
@@ -124,7 +143,7 @@ static void script_frame(FILE *out, const struct chart *chart, const struct layo
             parts                  ? "parts"
             : layout->key_rows > 0 ? "series"
                                    : "none",
-            layout_key_middle(layout) / layout->height);
+            script_share(layout, layout_key_middle(layout)));
     uint32_t named = chart->series_count < CHART_SERIES_NAMED ? chart->series_count : CHART_SERIES_NAMED;
     uint32_t more = chart->series_count - named, entries = named + (more > 0);
     fprintf(out, "series_count = %u\narray series_style[%u]\narray series_title[%u]\n", entries, entries + 1,
@@ -178,7 +197,7 @@ static void script_ticks(FILE *out, const struct layout *layout, const struct ch
         char *text = tick->below != NULL && !layout->tilted ? text_format("%s\n%s", tick->text, tick->below)
                                                             : text_format("%s", tick->text);
         fputs(i > 0 ? ", " : "", out);
-        script_quote(out, text);
+        script_quote_tick(out, text);
         fprintf(out, " %g", tick->position);
         free(text);
     }
@@ -280,24 +299,28 @@ static void script_direct_labels(FILE *out, const struct chart *chart, const str
     free(labels);
 }
 
+/* Reference lines and their names: at the right, in the middle, at the left, so that close ones do not meet; below the
+ * line, where there is room. */
 static void script_references(FILE *out, const struct chart_panel *panel, const struct layout *layout, double low,
                               double high)
 {
+    static const char *const places[][2] = {{"0.995", "right"}, {"0.5", "center"}, {"0.005", "left"}};
     uint32_t count = panel->reference_count;
     bool text = layout->format == LAYOUT_TEXT;
-    double size = script_size(layout, &layout->small);
-    char *look = text ? text_format("right") : text_format("right font ',%g' textcolor rgb '#777777'", size);
     fprintf(out, "reference_count = %u\narray reference_value[%u]\n", count, count + 1);
     for (uint32_t i = 0; i < count; i++) {
         const struct chart_reference *reference = &panel->references[i];
         double height = (reference->value - low) / (high - low) * layout->plot_height;
-        bool below = height > 1.2 * layout->small.line;
+        double up = text ? -1 : height > 1.2 * layout->small.line ? -0.42 : 0.42;
         fprintf(out, "reference_value[%u] = %g\n", i + 1, reference->value);
-        char *at = text_format("graph %s, first %g", text ? "1" : "0.995", reference->value);
-        script_label(out, layout, reference->title, at, text ? -1 : below ? -0.42 : 0.42, &layout->font, look);
+        char *at = text_format("graph %s, first %g", places[i % 3][0], reference->value);
+        char *font = text_format("font ',%g' textcolor rgb '#777777'", script_size(layout, &layout->small));
+        char *look = text_format("%s %s", places[i % 3][1], text ? "" : font);
+        script_label(out, layout, reference->title, at, up, &layout->font, look);
         free(at);
+        free(font);
+        free(look);
     }
-    free(look);
 }
 
 static void script_data_lines(FILE *data, const struct chart *chart, const struct chart_panel *panel)
@@ -399,7 +422,7 @@ static void script_panel_heatmap(FILE *out, FILE *data, const struct chart *char
     for (uint32_t i = 0; i < panel->series_count; i++) {
         const struct chart_series *series = &panel->series[i];
         fputs(i > 0 ? ", " : "", out);
-        script_quote(out, chart->series_titles[series->style]);
+        script_quote_tick(out, chart->series_titles[series->style]);
         fprintf(out, " %u", i + 1);
         for (uint32_t p = 0; p < series->count; p++) {
             double value = series->points[p].value.median;
