@@ -77,10 +77,18 @@ static bool show(pid_t pid, bool once)
 
 static int complain_several(const pid_t *pids, uint32_t count)
 {
-    char text[512] = "";
+    char text[1024] = "";
     size_t used = 0;
-    for (uint32_t i = 0; i < count && used < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, " %d", (int)pids[i]);
+    for (uint32_t i = 0; i < count && used < sizeof text; i++) {
+        struct counter_page_reader *reader = counter_page_open(pids[i]);
+        struct counter_page_state state;
+        if (reader == NULL)
+            continue;
+        if (counter_page_read(reader, &state))
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s %d (%s on %s)", used > 0 ? "," : "",
+                                     (int)pids[i], escaped(state.workload), escaped(state.label));
+        counter_page_close(reader);
+    }
     complain("top: %u processes have counters, name one:%s", count, text);
     return EXIT_USAGE;
 }
