@@ -64,8 +64,11 @@ static enum cell_status read_edge(struct processes *processes, struct cell_edge 
     if (processes_cpu(processes, &out->router_ns, &out->extension_ns, &out->load_ns))
         return CELL_MEASURED;
     /* One has ended just now: hear how. */
-    return processes_wait_until(processes, window_now_ns() + 1000000000) == CELL_INTERRUPTED ? CELL_INTERRUPTED
-                                                                                             : CELL_FAILED;
+    enum cell_status status = processes_wait_until(processes, window_now_ns() + 1000000000);
+    if (status != CELL_MEASURED)
+        return status;
+    snprintf(processes->message, CELL_MESSAGE_SIZE, "a process of the cell ended before the window did");
+    return CELL_FAILED;
 }
 
 static uint64_t duration_ns(const struct configuration *configuration, const char *key)

@@ -248,8 +248,10 @@ void processes_announce(struct processes *processes, const struct window *window
 enum cell_status processes_stop(struct processes *processes, uint64_t grace_ns)
 {
     enum cell_status status = CELL_MEASURED;
-    if (processes->load != NULL)
+    if (processes->load != NULL) {
+        child_send(processes->load, "stop", NULL);
         status = processes_wait_for(processes, processes->load, false, grace_ns + PROCESSES_PATIENCE_NS);
+    }
     if (status != CELL_MEASURED)
         return status;
     child_send(processes->router, "stop", NULL);

@@ -56,6 +56,7 @@ int role_load(struct role *role)
     say_load(&totals);
     if (error != 0)
         role_fail("running the load", strerror(-error));
+    role_wait(role, "stop", UINT64_MAX); /* the runner still reads this process's clock */
     return ROLE_DONE;
 }
 

@@ -201,14 +201,14 @@ START_TEST(pages_of_the_dead)
     pid_t pids[4];
     ck_assert_ptr_nonnull(mkdtemp(folder));
     setenv("XDG_RUNTIME_DIR", folder, 1);
+    struct counter_page *page = counter_page_create("chase-lev", "ping");
+    ck_assert_ptr_nonnull(page);
     pid_t dead = fork();
     if (dead == 0)
         _exit(counter_page_create("chase-lev", "ping") != NULL ? 0 : 1); /* without removing it */
     int status;
     ck_assert_int_eq(waitpid(dead, &status, 0), dead);
     ck_assert_int_eq(status, 0);
-    struct counter_page *page = counter_page_create("chase-lev", "ping");
-    ck_assert_ptr_nonnull(page);
     ck_assert(!counter_page_is_watched(page));
     snprintf(path, sizeof path, "%s/pilfer-%lu/counters-%ld", folder, (unsigned long)getuid(), (long)dead);
     ck_assert_int_eq(access(path, F_OK), 0);
