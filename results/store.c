@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 
 /* ---- messages ---- */
@@ -55,9 +56,15 @@ int store_damaged(struct store *store, const char *what, ...)
                         store->path, detail);
 }
 
-static bool is_no_space(int error)
+/* Whether files may not grow beyond a limit of this process; SQLite does not pass that errno on. */
+static bool is_limited(int code, struct rlimit *limit)
 {
-    return error == ENOSPC || error == EDQUOT || error == EFBIG;
+    return code == SQLITE_IOERR_WRITE && getrlimit(RLIMIT_FSIZE, limit) == 0 && limit->rlim_cur != RLIM_INFINITY;
+}
+
+static bool is_no_space(int code, int error)
+{
+    return (code & 0xff) == SQLITE_FULL || error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
 
 /* Reason and advice for SQLite's last error. */
@@ -67,6 +74,7 @@ static void explain(struct store *store, char *out, size_t size)
     int error = sqlite3_system_errno(store->database);
     const char *text = sqlite3_errmsg(store->database);
     struct statvfs space;
+    struct rlimit limit;
     switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -88,7 +96,13 @@ static void explain(struct store *store, char *out, size_t size)
                  text);
         return;
     }
-    if ((code & 0xff) == SQLITE_FULL || is_no_space(error)) {
+    if (is_limited(code, &limit)) {
+        snprintf(out, size,
+                 "no space (files may not grow beyond %ju KiB here); lift the limit (ulimit -f), then resume",
+                 (uintmax_t)limit.rlim_cur / 1024);
+        return;
+    }
+    if (is_no_space(code, error)) {
         unsigned long free_kib = 0;
         if (statvfs(store->path, &space) == 0) {
             free_kib = (unsigned long)((uint64_t)space.f_bavail * space.f_frsize / 1024);

@@ -193,18 +193,19 @@ static int look(struct store *store)
 
 /* ---- opening ---- */
 
-/* "file:" address of the path, for a file that nobody can change. */
+/* "file:" address of the path, for a file that nobody can change; the caller frees it. */
 static char *unchanging_address(const char *path)
 {
-    static const char suffix[] = "?immutable=1";
-    char *address = heap_array(strlen(path) * 3 + sizeof("file:") + sizeof(suffix), 1);
-    char *end = address + sprintf(address, "file:");
+    char *address;
+    size_t size;
+    FILE *stream = heap_or_end(open_memstream(&address, &size));
+    fputs("file:", stream);
     for (const char *letter = path; *letter; letter++) {
         bool plain = strchr("?#%", *letter) == NULL;
-        end += sprintf(end, plain ? "%c" : "%%%02x", plain ? *letter : (unsigned char)*letter);
+        fprintf(stream, plain ? "%c" : "%%%02x", (unsigned char)*letter);
     }
-    memcpy(end, suffix, sizeof(suffix));
-    return address;
+    fputs("?immutable=1", stream);
+    return heap_or_end(fclose(stream) == 0 ? address : NULL);
 }
 
 static int connect(struct store *store, const char *name, int flags)
@@ -233,7 +234,7 @@ static int connect_reader(struct store *store)
     if (objects == 0) {
         return store_miss(store, "the store %s is still empty; run a sweep first, or name another file", store->path);
     }
-    int code = sqlite3_errcode(store->database);
+    int code = sqlite3_errcode(store->database) & 0xff;
     bool unwritable = code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
     if (status == STORE_FAILED && unwritable && beside_size(store, "-wal", NULL) <= 0) {
         char *address = unchanging_address(store->path);

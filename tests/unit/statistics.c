@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Promise: medians, intervals and ratios are what the textbooks say, the same every time, and only valid, undisturbed
+ * repeats of the same block are compared.
+ *
+ * Reference values. The bootstrap distribution of the median of an odd number n of values is known exactly: the median
+ * of a resample is at most the k-th value with the probability that a binomial (n, k/n) is at least (n + 1) / 2. For n
+ * = 7 that is 0.010 for k = 1 and 0.105 for k = 2; for n = 11 it is 0.007 for k = 2 and 0.052 for k = 3. So the 95 %
+ * intervals go from the 2nd to the 6th and from the 3rd to the 9th value.
+ */
+#include "statistics.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NEAR(a, b) ck_assert_double_eq_tol(a, b, 1e-9)
+
+static void shuffle(double *values, size_t count)
+{
+    for (size_t i = count - 1; i > 0; i--) {
+        size_t j = (size_t)random() % (i + 1);
+        double value = values[i];
+        values[i] = values[j];
+        values[j] = value;
+    }
+}
+
+START_TEST(medians)
+{
+    ck_assert_double_nan(statistics_median(NULL, 0));
+    NEAR(statistics_median((double[]){3}, 1), 3);
+    NEAR(statistics_median((double[]){4, 1}, 2), 2.5);
+    NEAR(statistics_median((double[]){9, 1, 5}, 3), 5);
+    NEAR(statistics_median((double[]){2, 2, 2, 1, 2, 3}, 6), 2);
+    double values[101], sorted[101];
+    for (int i = 0; i < 101; i++) {
+        values[i] = sorted[i] = i % 10 == 0 ? 0 : i; /* with ties */
+    }
+    for (int round = 0; round < 50; round++) {
+        shuffle(values, 101);
+        double first = values[0];
+        NEAR(statistics_median(values, 101), 44); /* 11 zeros, then 39 numbers up to 43 that end in no zero */
+        ck_assert(values[0] == first);            /* not changed */
+    }
+}
+END_TEST
+
+START_TEST(intervals_of_the_median)
+{
+    double values[11] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    for (int round = 0; round < 20; round++) {
+        shuffle(values, 11);
+        struct interval interval = statistics_interval(values, 11);
+        NEAR(interval.median, 6);
+        NEAR(interval.low, 3);
+        NEAR(interval.high, 9);
+        ck_assert(!interval.is_range);
+        ck_assert_uint_eq(interval.count, 11);
+    }
+    struct interval seven = statistics_interval((double[]){70, 10, 20, 60, 30, 50, 40}, 7);
+    NEAR(seven.median, 40);
+    NEAR(seven.low, 20);
+    NEAR(seven.high, 60);
+    double many[1001]; /* ranks 501 +- 1.96 sqrt(1001) / 2 = 501 +- 31 */
+    for (int i = 0; i < 1001; i++) {
+        many[i] = i + 1;
+    }
+    struct interval large = statistics_interval(many, 1001);
+    NEAR(large.median, 501);
+    ck_assert_double_eq_tol(large.low, 470, 3);
+    ck_assert_double_eq_tol(large.high, 532, 3);
+}
+END_TEST
+
+START_TEST(few_values_give_a_range)
+{
+    struct interval interval = statistics_interval((double[]){5, 1, 9, 2, 3}, 5);
+    NEAR(interval.median, 3);
+    NEAR(interval.low, 1);
+    NEAR(interval.high, 9);
+    ck_assert(interval.is_range);
+    interval = statistics_interval((double[]){5, 1, 9, 2, 3, 4}, 6);
+    ck_assert(!interval.is_range);
+    interval = statistics_interval(NULL, 0);
+    ck_assert_double_nan(interval.median);
+    ck_assert_uint_eq(interval.count, 0);
+}
+END_TEST
+
+/* Of 500 samples of 10 values each, the interval must cover the true median in about 95 % (the percentile interval of
+ * so few is known to be a little too short, not much). */
+START_TEST(intervals_cover_the_truth)
+{
+    int covered = 0;
+    srandom(1);
+    for (int sample = 0; sample < 500; sample++) {
+        double values[10];
+        for (int i = 0; i < 10; i++) {
+            values[i] = exp((double)random() / RAND_MAX * 4 - 2); /* skewed; median 1 */
+        }
+        struct interval interval = statistics_interval(values, 10);
+        covered += interval.low <= 1 && interval.high >= 1;
+    }
+    ck_assert_msg(covered >= 450 && covered <= 495, "covered %d of 500", covered);
+}
+END_TEST
+
+START_TEST(ratios)
+{
+    double below[7] = {10, 20, 30, 40, 50, 60, 70}, above[7];
+    for (int i = 0; i < 7; i++) {
+        above[i] = 3 * below[i];
+    }
+    /* A drift that both sides of a block share cancels if they are paired, and only then. */
+    struct interval paired = statistics_ratio(above, 7, below, 7, true),
+                    apart = statistics_ratio(above, 7, below, 7, false);
+    NEAR(paired.median, 3);
+    NEAR(paired.low, 3);
+    NEAR(paired.high, 3);
+    NEAR(apart.median, 3);
+    ck_assert(apart.low < 2 && apart.high > 4);
+    /* Ranges below six. */
+    struct interval range = statistics_ratio((double[]){4, 6}, 2, (double[]){2, 1, 3}, 3, false);
+    NEAR(range.median, 2.5);
+    NEAR(range.low, 4.0 / 3);
+    NEAR(range.high, 6);
+    ck_assert(range.is_range);
+    range = statistics_ratio((double[]){4, 6, 1}, 3, (double[]){2, 1, 1}, 3, true);
+    NEAR(range.median, 4);
+    NEAR(range.low, 1);
+    NEAR(range.high, 6);
+    /* Nothing to divide by. */
+    ck_assert_double_nan(statistics_ratio(above, 7, (double[]){0, 0, 0}, 3, false).median);
+    ck_assert_double_nan(statistics_ratio(above, 7, NULL, 0, false).median);
+    ck_assert_double_nan(statistics_ratio(NULL, 0, below, 7, false).low);
+}
+END_TEST
+
+START_TEST(rank_correlation)
+{
+    /* The example with a tie has 0.8207826816681233 in every package. */
+    NEAR(statistics_rank_correlation((double[]){1, 2, 3, 4, 5}, (double[]){5, 6, 7, 8, 7}, 5), 0.8207826816681233);
+    NEAR(statistics_rank_correlation((double[]){1, 2, 3}, (double[]){-1, -20, -300}, 3), -1);
+    NEAR(statistics_rank_correlation((double[]){1, 20, 3}, (double[]){0.1, 0.4, 0.2}, 3), 1);
+    ck_assert_double_nan(statistics_rank_correlation((double[]){1, 2}, (double[]){1, 2}, 2));
+    ck_assert_double_nan(statistics_rank_correlation((double[]){1, 2, 3}, (double[]){4, 4, 4}, 3));
+}
+END_TEST
+
+/* ---- cells ---- */
+
+static void fill(struct result *row, int sweep_id, const char *cell_id, int repeat, double cpu)
+{
+    result_init(row);
+    result_set_number(row, RESULT_sweep_id, sweep_id);
+    result_set_text(row, RESULT_cell_id, cell_id);
+    result_set_number(row, RESULT_repeat, repeat);
+    result_set_number(row, RESULT_valid, 1);
+    result_set_number(row, RESULT_disturbed, 0);
+    result_set_number(row, RESULT_requests, 100);
+    result_set_number(row, RESULT_router_cpu_us_per_request, cpu);
+    result_add_number(row, "yields", cpu * 10);
+}
+
+START_TEST(cells_are_grouped)
+{
+    enum { ROWS = 3000 };
+    struct result_set set = {.rows = calloc(ROWS, sizeof(struct result)), .count = ROWS};
+    for (int i = 0; i < ROWS; i++) {
+        char cell_id[32];
+        snprintf(cell_id, sizeof(cell_id), "c%d", (i * 7) % 1000);
+        fill(&set.rows[i], 1, cell_id, 3 - i / 1000, i);
+    }
+    struct cell_set cells;
+    cell_set_init(&cells, &set);
+    ck_assert_uint_eq(cells.count, 1000);
+    ck_assert_str_eq(cells.cells[0].cell_id, "c0");
+    ck_assert_str_eq(cells.cells[1].cell_id, "c7"); /* the order of first appearance */
+    for (size_t i = 0; i < cells.count; i++) {
+        const struct cell *cell = &cells.cells[i];
+        ck_assert_uint_eq(cell->count, 3);
+        ck_assert_ptr_eq(cell->first, &set.rows[i]);
+        for (uint32_t k = 0; k < 3; k++) { /* by repeat number */
+            ck_assert_double_eq(cell->rows[k]->columns[RESULT_repeat].number, k + 1);
+            ck_assert_str_eq(cell->rows[k]->columns[RESULT_cell_id].text, cell->cell_id);
+        }
+    }
+    cell_set_fini(&cells);
+    result_set_fini(&set);
+    cell_set_init(&cells, &set); /* none at all */
+    ck_assert_uint_eq(cells.count, 0);
+    cell_set_fini(&cells);
+}
+END_TEST
+
+START_TEST(only_valid_undisturbed_repeats_count)
+{
+    struct result_set set = {.rows = calloc(6, sizeof(struct result)), .count = 6};
+    for (int i = 0; i < 6; i++) {
+        fill(&set.rows[i], 1, "c", i + 1, (double[]){10, 20, 30, 1000, 2000, 40}[i]);
+    }
+    result_set_number(&set.rows[3], RESULT_disturbed, 1);
+    result_set_number(&set.rows[4], RESULT_valid, 0);
+    result_set_number(&set.rows[5], RESULT_valid, NAN); /* not known to be valid */
+    struct cell_set cells;
+    cell_set_init(&cells, &set);
+    struct interval interval = cell_interval(&cells.cells[0], "router_cpu_us_per_request", false);
+    NEAR(interval.median, 20);
+    ck_assert_uint_eq(interval.count, 3);
+    interval = cell_interval(&cells.cells[0], "router_cpu_us_per_request", true);
+    NEAR(interval.median, 25);
+    ck_assert_uint_eq(interval.count, 4);
+    interval = cell_interval_per_request(&cells.cells[0], "yields", false);
+    NEAR(interval.median, 2);
+    result_set_number(&set.rows[1], RESULT_requests, 0); /* nothing per request then */
+    ck_assert_uint_eq(cell_interval_per_request(&cells.cells[0], "yields", false).count, 2);
+    ck_assert_uint_eq(cell_interval(&cells.cells[0], "no_such_number", false).count, 0);
+    cell_set_fini(&cells);
+    result_set_fini(&set);
+}
+END_TEST
+
+/* Two cells of one sweep whose blocks drift together; the second one's repeats come in another order and lack some. */
+START_TEST(cells_of_a_sweep_are_paired_by_repeat)
+{
+    struct result_set set = {.rows = calloc(16, sizeof(struct result)), .count = 16};
+    for (int i = 0; i < 8; i++) {
+        double drift = (i + 1) * 10;
+        fill(&set.rows[i], 1, "below", i + 1, drift);
+        fill(&set.rows[8 + i], 1, "above", 8 - i, 2 * (8 - i) * 10.0);
+    }
+    result_set_number(&set.rows[2], RESULT_disturbed, 1); /* repeat 3 below */
+    result_set_number(&set.rows[8], RESULT_valid, 0);     /* repeat 8 above */
+    struct cell_set cells;
+    cell_set_init(&cells, &set);
+    struct interval ratio = cell_ratio(&cells.cells[1], &cells.cells[0], "router_cpu_us_per_request");
+    NEAR(ratio.median, 2);
+    NEAR(ratio.low, 2);
+    NEAR(ratio.high, 2);
+    ck_assert_uint_eq(ratio.count, 6);
+    ratio = cell_ratio_apart(&cells.cells[1], &cells.cells[0], "router_cpu_us_per_request");
+    ck_assert_uint_eq(ratio.count, 7);
+    ck_assert(ratio.low < 1.8 && ratio.high > 2.2);
+    for (int i = 8; i < 16; i++) {
+        result_set_number(&set.rows[i], RESULT_sweep_id, 2); /* another sweep: never paired */
+    }
+    ratio = cell_ratio(&cells.cells[1], &cells.cells[0], "router_cpu_us_per_request");
+    ck_assert_uint_eq(ratio.count, 7);
+    cell_set_fini(&cells);
+    result_set_fini(&set);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("statistics");
+    TCase *all = tcase_create("all");
+    tcase_set_timeout(all, 60);
+    tcase_add_test(all, medians);
+    tcase_add_test(all, intervals_of_the_median);
+    tcase_add_test(all, few_values_give_a_range);
+    tcase_add_test(all, intervals_cover_the_truth);
+    tcase_add_test(all, ratios);
+    tcase_add_test(all, rank_correlation);
+    tcase_add_test(all, cells_are_grouped);
+    tcase_add_test(all, only_valid_undisturbed_repeats_count);
+    tcase_add_test(all, cells_of_a_sweep_are_paired_by_repeat);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
