@@ -59,7 +59,7 @@ void ordered_real_membarrier(void);
 
 #if defined(__SANITIZE_THREAD__)
 #define ORDERED_REAL_SANITIZED 1
-#elif defined(__has_feature)
+#elif defined(__clang__)
 #if __has_feature(thread_sanitizer)
 #define ORDERED_REAL_SANITIZED 1
 #endif
