@@ -114,6 +114,8 @@ void reproduction_say(FILE *out, const char *format, ...)
     size_t column = 0;
     for (const char *word = text; *word != '\0';) {
         size_t length = strcspn(word, " ");
+        if (strncmp(word + length, " %", 2) == 0) /* a number keeps its unit */
+            length += 2 + strcspn(word + length + 2, " ");
         if (column > 0 && column + 1 + length > WIDTH) {
             fputc('\n', out);
             column = 0;

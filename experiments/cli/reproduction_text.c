@@ -173,8 +173,8 @@ static void say_separation(const struct cell_set *cells, FILE *out)
 
 static void say_machine(const struct published_figures *published, const struct cell_set *cells, FILE *out)
 {
-    double cores = NAN, most = 0, workers;
-    bool delay = false, has_default = false;
+    double cores = NAN, most = 0, workers = NAN;
+    bool delay = false, has_default = false, has_collapsed = false;
     double most_published = 0;
     for (size_t i = 0; i < published->count; i++)
         most_published = fmax(most_published, published->rows[i].router_cpu_percent_high);
@@ -185,6 +185,7 @@ static void say_machine(const struct published_figures *published, const struct 
         machine = result_get_text(first, "machine");
         if (result_get_number(first, "max_workers_resolved", &workers))
             most = fmax(most, workers);
+        has_collapsed = has_collapsed || workers == cores;
         const char *mode = result_get_text(first, "extension_mode_resolved");
         delay = delay || (mode != NULL && strcmp(mode, "delay") == 0);
         const char *max_workers = result_get_text(first, "max_workers");
@@ -198,7 +199,8 @@ static void say_machine(const struct published_figures *published, const struct 
             "bounded by %.0f %%; the published one reached %.0f %%.",
             cores, cores, most, 100 * cores, most_published);
     if (!isnan(cores) && !has_default)
-        reproduction_say(out, "max-workers default means %.0f here and was measured under that number.", cores);
+        reproduction_say(out, "max-workers default means %.0f here and was %s.", cores,
+                         has_collapsed ? "measured under that number" : "not measured");
     if (delay)
         reproduction_say(out,
                          "The extension only delays (mode delay, absolute deadlines), to leave the CPUs to the router; "

@@ -116,7 +116,7 @@ START_TEST(finding_is_seen)
     expect(text, "500 to 600");
     expect(text, "both at the default spin limit: 124 to 500-600 %");
     /* Nobody measured max-workers default here: 2 CPUs. */
-    expect(text, "max-workers default means 2 here");
+    expect(text, "max-workers default means 2 here and was not measured");
     free(text);
 }
 END_TEST
