@@ -22,6 +22,9 @@
 /* Seeds are exact in every export: at most 2^53 - 1. */
 #define PLAN_SEED_MAX ((UINT64_C(1) << 53) - 1)
 
+/* Time that repeats of disturbed measurements may take in all, of the plan's estimate. */
+#define PLAN_RETRY_SHARE 0.25
+
 struct plan_cell {
     char *id;       /* owned */
     uint32_t part;  /* of the specification */
@@ -45,7 +48,7 @@ struct plan {
     char *text;   /* canonical: equal texts mean equal plans; what --resume compares */
     char **notes; /* what collapsed and what was left out, one line each */
     uint32_t note_count;
-    double seconds; /* estimate of all steps; repeats of disturbed cells come on top */
+    double seconds; /* estimate of all steps; disturbed ones may add PLAN_RETRY_SHARE */
 };
 
 /* Resolves, collapses and orders. seed_given: the person asked for this seed, so it is part of what --resume compares.

@@ -103,14 +103,14 @@ static void print_order(const struct plan *plan, FILE *out)
 void plan_print(const struct plan *plan, FILE *out)
 {
     const struct specification *specification = plan->specification;
-    char seconds[32];
+    char seconds[32], at_most[32];
     fprintf(out, "%s%s%s\n", specification->name, specification->description[0] != '\0' ? ": " : "",
             specification->description);
     progress_format_seconds(plan->seconds, seconds, sizeof seconds);
-    fprintf(out,
-            "%u cell%s, %u repeat%s, seed %llu, about %s (repeats of disturbed measurements come on top)\n\ncells:\n",
+    progress_format_seconds(plan->seconds * (1 + PLAN_RETRY_SHARE), at_most, sizeof at_most);
+    fprintf(out, "%u cell%s, %u repeat%s, seed %llu, about %s, or %s on a busy machine\n\ncells:\n",
             plan->cell_count, plan->cell_count == 1 ? "" : "s", plan->step_count, plan->step_count == 1 ? "" : "s",
-            (unsigned long long)plan->seed, seconds);
+            (unsigned long long)plan->seed, seconds, at_most);
     for (uint32_t i = 0; i < plan->cell_count; i++) {
         const struct plan_cell *cell = &plan->cells[i];
         struct configuration configuration;

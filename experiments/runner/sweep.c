@@ -63,6 +63,7 @@ struct run {
     struct progress progress;
     uint32_t surroundings_in_a_row, surroundings;
     bool store_failed;
+    bool measures_once; /* the time for repeats of disturbed measurements is used up */
 };
 
 static double now_s(void)
@@ -106,7 +107,19 @@ static int insert(struct run *run, uint32_t index, const struct configuration *c
 static void complain_of_cell(struct run *run, const struct plan_step *step, const char *what, const char *message)
 {
     progress_clear(&run->progress);
-    complain("%s: %s, repeat %u: %s", what, run->plan->cells[step->cell].id, step->repeat, message);
+    complain("%s: %s, repeat %u: %s", what, run->plan->cells[step->cell].id, step->repeat,
+             message[0] != '\0' ? message : "its processes gave no reason");
+}
+
+static void watch_the_time(struct run *run)
+{
+    const struct progress *progress = &run->progress;
+    double behind = progress->seconds_spent - progress->seconds_done;
+    if (run->measures_once || behind < PLAN_RETRY_SHARE * progress->seconds_total)
+        return;
+    run->measures_once = true;
+    progress_clear(&run->progress);
+    complain("this machine is busy: from now on each repeat is measured once, disturbed or not");
 }
 
 /* False: the sweep ends here. */
@@ -117,7 +130,7 @@ static bool measure_step(struct run *run, uint32_t index)
     plan_configuration(run->plan, step->cell, &configuration);
     struct cell_options options = {
         .foreign_limit_percent = configuration_number(&configuration, "foreign-limit"),
-        .tries_max = (uint32_t)configuration_number(&configuration, "tries"),
+        .tries_max = run->measures_once ? 1 : (uint32_t)configuration_number(&configuration, "tries"),
         .stop = &stop_signal,
         .hold = run->options->hold,
         .trace_path = run->options->trace_path,
@@ -171,6 +184,7 @@ static void measure_all(struct run *run)
         if (!measure_step(run, i))
             break;
         progress_done(&run->progress, cell->seconds, now_s() - start);
+        watch_the_time(run);
     }
     progress_clear(&run->progress);
     free(is_stored);

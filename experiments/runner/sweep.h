@@ -7,6 +7,9 @@
  * crashes or hangs is stored as invalid and the sweep goes on. A cell that cannot be measured here (no port, no thread)
  * is not stored, so that --resume tries it again; SWEEP_SURROUNDINGS_MAX of them in a row end the sweep.
  *
+ * Time. Disturbed measurements are repeated while the sweep is less than PLAN_RETRY_SHARE of its estimate behind; after
+ * that each repeat is measured once, and a line says so. So a busy machine makes a sweep longer by a known share only.
+ *
  * Signals. SIGINT, SIGTERM and SIGHUP end the repeat in progress without storing it, and the sweep with a line that
  * says how to go on. A second SIGINT exits at once. SIGTSTP and SIGCONT work as usual; a repeat that was suspended is
  * disturbed.

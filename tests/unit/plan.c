@@ -281,7 +281,7 @@ START_TEST(test_print)
     plan_print(&plan, stream);
     ck_assert_str_eq(text_now(),
                      "t: a test\n"
-                     "2 cells, 4 repeats, seed 1, about 1 s (repeats of disturbed measurements come on top)\n"
+                     "2 cells, 4 repeats, seed 1, about 1 s, or 2 s on a busy machine\n"
                      "\n"
                      "cells:\n"
                      "    1  2 x 0.1 s  scheduler=chase-lev max-workers=300\n"
