@@ -386,10 +386,11 @@ static uint64_t load_next_due_ns(const struct load *load, uint64_t now_ns)
 static int load_loop(struct load *load, const volatile int *stop)
 {
     const uint64_t settled_ns = load->window.window_end_ns + load->window.settle_ns;
-    uint64_t look_ns = platform_now_ns() + LOAD_LOOK_NS, now_ns = platform_now_ns();
+    uint64_t now_ns = platform_now_ns(), look_ns = now_ns + LOAD_LOOK_NS;
     while (now_ns < settled_ns && !load_is_done(load, now_ns)) {
         if (stop && *stop)
             return -EINTR;
+        load_start_due(load);
         uint64_t deadline_ns = load_next_due_ns(load, now_ns);
         if (deadline_ns > look_ns)
             deadline_ns = look_ns;
@@ -397,7 +398,6 @@ static int load_loop(struct load *load, const volatile int *stop)
         const int status = load_turn(load, deadline_ns < settled_ns ? deadline_ns : settled_ns);
         if (status != 0)
             return status;
-        load_start_due(load);
         now_ns = platform_now_ns();
         if (now_ns >= look_ns) {
             load_look(load, now_ns);
