@@ -2,9 +2,10 @@
  *
  * Scheduler global-queue-ck: global-queue with a ring of the concurrencykit library in place of the locked list.
  *
- * Idea       What does the lock of global-queue cost? The same policy, strict first in, first out, on a queue without
- * one. Good at    Few submitters at a time, many workers. Bad at     More submitting threads than CPUs: a submit waits,
- * burning CPU, for one that began earlier and was preempted. Placement  local is not honoured: there is no local queue.
+ * Idea       What does the lock of global-queue cost? The same policy, strict first in, first out, on a queue without.
+ * Good at    Few submitters at a time, many workers.
+ * Bad at     More submitting threads than CPUs: a submit waits, yielding, for one that began earlier and was preempted.
+ * Placement  local is not honoured: there is no local queue.
  *
  * Overflow. The ring is bounded; what does not fit goes to a locked list behind it, so that submits do not fail. While
  * the list holds tasks, all submits go there: every task in the ring is older than any task of the same thread in the

@@ -2,6 +2,10 @@
  *
  * The queue of library_ring.h: ck_ring, in its variant for many producers and many consumers.
  *
+ * Waiting. Pushes become visible in the order in which they reserved their cells, so each waits for those before it.
+ * The library's own push waits without giving the CPU away; with more threads than CPUs each push then takes as many
+ * time slices as it takes to run the one thread that is next. Hence reserve, wait here, and commit.
+ *
  * Order. A push's last step is the store of the producers' tail, after the cell; on a machine with total store order
  * that publishes the cell and the task. The pusher's full fence (placed by the idle policy) comes after it, so the tail
  * that library_ring_is_empty reads after the other full fence counts every completed push. Not ck_ring_size: it reduces
@@ -12,6 +16,8 @@
 #include <ck_ring.h>
 
 #include "platform.h"
+
+#define YIELD_AFTER 16 /* turns of one pause each */
 
 #ifndef CK_MD_TSO
 #error "ck_ring of concurrencykit 0.7.1 needs total store order, see library_ring.h"
@@ -55,10 +61,28 @@ void library_ring_destroy(struct library_ring *ring)
     platform_free(ring);
 }
 
+/* Waits until the pushes that began earlier are complete. Gives the CPU away soon, since one of them may need it. */
+static void wait_for_earlier_pushes(const struct library_ring *ring, unsigned int ticket)
+{
+    for (unsigned int turn = 1; ck_pr_load_uint(&ring->ring.p_tail) != ticket; turn++) {
+        if (turn < YIELD_AFTER)
+            platform_pause(1);
+        else
+            platform_yield();
+    }
+}
+
 bool library_ring_push(struct library_ring *ring, struct pilfer_task *task)
 {
+    unsigned int ticket;
+    struct ck_ring_buffer *cell = ck_ring_enqueue_reserve_mpmc(&ring->ring, ring->cells, &ticket);
+    if (cell == NULL)
+        return false;
     note_push(ring);
-    return ck_ring_enqueue_mpmc(&ring->ring, ring->cells, task);
+    cell->value = task;
+    wait_for_earlier_pushes(ring, ticket);
+    ck_ring_enqueue_commit_mpmc(&ring->ring, ticket);
+    return true;
 }
 
 struct pilfer_task *library_ring_pop(struct library_ring *ring)
