@@ -155,6 +155,9 @@ static char *chart_panel_title(const struct chart_shared *shared, const struct d
         chart_append(&title, text_format("%s", mode));
     }
     chart_describe(&title, shared, draft, false);
+    if (title[0] == '\0') { /* one panel, and no load generator */
+        chart_append(&title, text_format("%s", draft->panel[DRAFT_WORKLOAD].text));
+    }
     return title;
 }
 

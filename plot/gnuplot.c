@@ -45,6 +45,16 @@ static void gnuplot_child(const char *folder, int report, const sigset_t *mask)
     _exit(127);
 }
 
+/* The signals that end a program from outside. */
+static void gnuplot_ending(sigset_t *ending)
+{
+    sigemptyset(ending);
+    sigaddset(ending, SIGINT);
+    sigaddset(ending, SIGTERM);
+    sigaddset(ending, SIGHUP);
+    sigaddset(ending, SIGQUIT);
+}
+
 static double gnuplot_now_s(void)
 {
     struct timespec now;
@@ -173,22 +183,23 @@ static pid_t gnuplot_start(const char *folder, const sigset_t *mask)
     return child;
 }
 
-int gnuplot_run(const char *folder, double limit_s, bool *keep, char *message)
+void gnuplot_block_signals(sigset_t *before)
 {
-    sigset_t ending, before;
-    sigemptyset(&ending);
-    sigaddset(&ending, SIGINT);
-    sigaddset(&ending, SIGTERM);
-    sigaddset(&ending, SIGHUP);
-    sigaddset(&ending, SIGQUIT);
-    sigprocmask(SIG_BLOCK, &ending, &before);
+    sigset_t ending;
+    gnuplot_ending(&ending);
+    sigprocmask(SIG_BLOCK, &ending, before);
+}
+
+int gnuplot_run(const char *folder, double limit_s, const sigset_t *mask, bool *keep, char *message)
+{
+    sigset_t ending;
+    gnuplot_ending(&ending);
     *keep = false;
     int status = 0, judged = 3;
-    pid_t child = gnuplot_start(folder, &before);
+    pid_t child = gnuplot_start(folder, mask);
     if (child < 0) {
         snprintf(message, PLOT_MESSAGE_SIZE, "cannot run gnuplot: %s; install gnuplot-nox or look at PATH",
                  strerror(errno));
-        sigprocmask(SIG_SETMASK, &before, NULL);
         return 3;
     }
     switch (gnuplot_wait(child, limit_s, &ending, &status)) {
@@ -205,6 +216,5 @@ int gnuplot_run(const char *folder, double limit_s, bool *keep, char *message)
         snprintf(message, PLOT_MESSAGE_SIZE, "interrupted while gnuplot was drawing; nothing was written");
         break;
     }
-    sigprocmask(SIG_SETMASK, &before, NULL);
     return judged;
 }

@@ -9,13 +9,19 @@
 #ifndef PILFER_PLOT_GNUPLOT_H
 #define PILFER_PLOT_GNUPLOT_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 /* The oldest version that knows everything the scripts use. */
 #define GNUPLOT_OLDEST "5.4"
 
-/* Runs the folder's script. 0 if the picture is there; else 3 with one line in message. *keep says whether the folder
- * is worth a look. One thread; the caller must have no child of its own that it waits for with waitpid(-1). */
-int gnuplot_run(const char *folder, double limit_s, bool *keep, char *message);
+/* Blocks the signals that end the program, so that whoever made a folder can remove it before they do. *before: the
+ * mask to restore then. One thread. */
+void gnuplot_block_signals(sigset_t *before);
+
+/* Runs the folder's script; mask is the signal mask for gnuplot. 0 if the picture is there; else 3 with one line in
+ * message, also when a signal that gnuplot_block_signals blocked is pending. *keep says whether the folder is worth a
+ * look. One thread; the caller must have no child of its own that it waits for with waitpid(-1). */
+int gnuplot_run(const char *folder, double limit_s, const sigset_t *mask, bool *keep, char *message);
 
 #endif

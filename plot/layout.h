@@ -21,7 +21,7 @@ struct layout_font {
 struct layout {
     enum layout_format format;
     double width, height; /* of the canvas */
-    double vertical;      /* canvas units from gnuplot's screen 0 to screen 1: a terminal's last line is 1, not beyond */
+    double vertical; /* canvas units from gnuplot's screen 0 to screen 1: a terminal's last line is 1, not beyond */
     struct layout_font font, small;
     uint32_t columns, rows; /* of panels */
     double plot_height;     /* of the area inside the axes of each panel */

@@ -243,18 +243,16 @@ static int plot_print(const char *folder, FILE *text, char *message)
     return status;
 }
 
-/* Draws with gnuplot and delivers; *drawing is what gnuplot itself ended with. */
-static int plot_draw(const struct plot_request *request, const struct chart *chart, const struct layout *layout,
-                     FILE *text, bool *gnuplot_failed, char *message)
+/* Draws in a folder with gnuplot, and delivers. mask: the signal mask for gnuplot. */
+static int plot_draw_in(const char *folder, const struct plot_request *request, const struct chart *chart,
+                        const struct layout *layout, const sigset_t *mask, FILE *text, bool *gnuplot_failed,
+                        char *message)
 {
-    char *folder = plot_folder_make(message);
-    if (folder == NULL) {
-        return 3;
-    }
     bool keep = false;
     int status = script_write(folder, chart, layout, message);
     if (status == 0) {
-        status = gnuplot_run(folder, request->limit_s > 0 ? request->limit_s : PLOT_LIMIT_S, &keep, message);
+        double limit_s = request->limit_s > 0 ? request->limit_s : PLOT_LIMIT_S;
+        status = gnuplot_run(folder, limit_s, mask, &keep, message);
         *gnuplot_failed = status != 0;
     }
     if (status == 0 && request->output != NULL) {
@@ -265,7 +263,22 @@ static int plot_draw(const struct plot_request *request, const struct chart *cha
     if (!keep) {
         plot_folder_remove(folder);
     }
+    return status;
+}
+
+/* The same in a folder of its own. Signals that end the program wait until that is gone. */
+static int plot_draw(const struct plot_request *request, const struct chart *chart, const struct layout *layout,
+                     FILE *text, bool *gnuplot_failed, char *message)
+{
+    sigset_t mask;
+    gnuplot_block_signals(&mask);
+    char *folder = plot_folder_make(message);
+    int status = 3;
+    if (folder != NULL) {
+        status = plot_draw_in(folder, request, chart, layout, &mask, text, gnuplot_failed, message);
+    }
     free(folder);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
     return status;
 }
 

@@ -171,6 +171,7 @@ START_TEST(test_an_interrupted_plot_leaves_nothing)
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
     ck_assert_uint_eq(entries(folder), 2);
+    ck_assert_uint_eq(entries(temporary), 0);
 }
 END_TEST
 
