@@ -108,8 +108,8 @@ void plan_print(const struct plan *plan, FILE *out)
             specification->description);
     progress_format_seconds(plan->seconds, seconds, sizeof seconds);
     progress_format_seconds(plan->seconds * (1 + PLAN_RETRY_SHARE), at_most, sizeof at_most);
-    fprintf(out, "%u cell%s, %u repeat%s, seed %llu, about %s, or %s on a busy machine\n\ncells:\n",
-            plan->cell_count, plan->cell_count == 1 ? "" : "s", plan->step_count, plan->step_count == 1 ? "" : "s",
+    fprintf(out, "%u cell%s, %u repeat%s, seed %llu, about %s, or %s on a busy machine\n\ncells:\n", plan->cell_count,
+            plan->cell_count == 1 ? "" : "s", plan->step_count, plan->step_count == 1 ? "" : "s",
             (unsigned long long)plan->seed, seconds, at_most);
     for (uint32_t i = 0; i < plan->cell_count; i++) {
         const struct plan_cell *cell = &plan->cells[i];

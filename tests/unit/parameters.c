@@ -174,7 +174,7 @@ START_TEST(test_rows_are_sound)
     for (size_t i = 0; parameter->key[i] != '\0'; i++)
         column[i] = parameter->key[i] == '-' ? '_' : parameter->key[i];
     if (strcmp(parameter->key, "arrivals") == 0) /* `arrivals` is a counter's column */
-        strcpy(column, "arrival_process");
+        snprintf(column, sizeof column, "arrival_process");
     ck_assert_msg(strncmp(parameter->column, column, strlen(column)) == 0, "%s is column %s", parameter->key,
                   parameter->column);
     if ((parameter->flags & PARAMETER_SWEEPABLE) != 0)

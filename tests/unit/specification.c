@@ -52,11 +52,10 @@ static void assert_values(const struct specification *specification, uint32_t pa
                           const char *expected)
 {
     char joined[4096] = "";
+    size_t used = 0;
     const struct specification_axis *axis = specification_axis(specification, part, key(name));
-    for (uint32_t i = 0; axis != NULL && i < axis->count; i++) {
-        strcat(joined, i > 0 ? " " : "");
-        strcat(joined, axis->values[i]);
-    }
+    for (uint32_t i = 0; axis != NULL && i < axis->count; i++)
+        used += (size_t)snprintf(joined + used, sizeof joined - used, "%s%s", i > 0 ? " " : "", axis->values[i]);
     ck_assert_str_eq(joined, expected);
 }
 
@@ -228,18 +227,19 @@ START_TEST(test_limits)
             specification_fini(&specification);
     }
     ck_assert_str_eq(faults_now(), "a.sweep:2: found a line of 191 bytes, expected at most 190\n");
-    char *text = malloc(1 << 20);
+    size_t capacity = 1 << 20;
+    char *text = malloc(capacity);
     for (int parts = SPECIFICATION_PARTS_MAX; parts <= SPECIFICATION_PARTS_MAX + 1; parts++) {
         size_t used = 0;
         for (int i = 0; i < parts; i++)
-            used += (size_t)sprintf(text + used, "[part p%d]\nrate = 1\n", i);
+            used += (size_t)snprintf(text + used, capacity - used, "[part p%d]\nrate = 1\n", i);
         ck_assert_int_eq(parse(text, &specification), parts - SPECIFICATION_PARTS_MAX);
         if (parts == SPECIFICATION_PARTS_MAX)
             specification_fini(&specification);
     }
-    size_t used = (size_t)sprintf(text, "[sweep]\n");
+    size_t used = (size_t)snprintf(text, capacity, "[sweep]\n");
     for (int i = 0; i <= SPECIFICATION_KEYS_MAX; i++)
-        used += (size_t)sprintf(text + used, "key%d = 1\n", i);
+        used += (size_t)snprintf(text + used, capacity - used, "key%d = 1\n", i);
     ck_assert_int_eq(parse(text, &specification), SPECIFICATION_KEYS_MAX + 1);
     ck_assert_ptr_nonnull(strstr(faults_now(), "a.sweep:1002: found more than 1000 keys"));
     free(text);
