@@ -111,6 +111,7 @@ static const struct {
     {"duration", "default", "a time"},
     {"period", "0.0001us", "from 1us to 10s"},
     {"period", "0.1234567891us", "a time"},
+    {"period", "1.0001us", "a time"}, /* a tenth of a nanosecond */
     {"quota-percent", "0", "from 1 to 102400, or default"},
     {"quota-percent", "50%%", "a percentage"},
     {"scheduler", "chase-lew", "did you mean 'chase-lev'?"},
