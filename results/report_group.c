@@ -58,22 +58,18 @@ size_t group_set_axes(struct table *table, const struct axes *axes, const struct
     return column;
 }
 
-/* Lines of all cells. disturbed_too: nothing is rejected. Caller frees. */
-static struct line *make_lines(const struct group *group, bool disturbed_too)
+/* disturbed_too: nothing is rejected. */
+static void line_init(struct line *line, const struct cell *cell, bool disturbed_too)
 {
-    struct line *lines = heap_array(group->count, sizeof(*lines));
-    for (size_t i = 0; i < group->count; i++) {
-        lines[i].cell = group->cells[i];
-        const char *mode = result_get_text(group->cells[i]->first, "mode");
-        bool paced = mode && strcmp(mode, "paced") == 0;
-        for (size_t k = 0; k < MEASURE_COUNT; k++) {
-            lines[i].intervals[k] = measures[k].is_paced_only && !paced ? (struct interval){.median = NAN}
-                                    : measures[k].is_per_request
-                                        ? cell_interval_per_request(lines[i].cell, measures[k].name, disturbed_too)
-                                        : cell_interval(lines[i].cell, measures[k].name, disturbed_too);
-        }
+    const char *mode = result_get_text(cell->first, "mode");
+    bool paced = mode && strcmp(mode, "paced") == 0;
+    line->cell = cell;
+    for (size_t i = 0; i < MEASURE_COUNT; i++) {
+        line->intervals[i] = measures[i].is_paced_only && !paced ? (struct interval){.median = NAN}
+                             : measures[i].is_per_request
+                                 ? cell_interval_per_request(cell, measures[i].name, disturbed_too)
+                                 : cell_interval(cell, measures[i].name, disturbed_too);
     }
-    return lines;
 }
 
 /* Digits after the point for a whole column: three significant ones for the largest median, one more where the smallest
@@ -305,12 +301,12 @@ static void write_separation(FILE *stream, const struct group *group, size_t wid
 static void write_unrejected(FILE *stream, const struct group *group)
 {
     size_t disturbed = 0, count = 0;
-    struct line *lines = make_lines(group, true);
+    struct line *lines = heap_array(group->count, sizeof(*lines));
     for (size_t i = 0; i < group->count; i++) {
-        uint32_t repeats = quality_of(lines[i].cell).disturbed;
+        uint32_t repeats = quality_of(group->cells[i]).disturbed;
         disturbed += repeats;
         if (repeats > 0) {
-            lines[count++] = lines[i];
+            line_init(&lines[count++], group->cells[i], true);
         }
     }
     if (count > 0) {
@@ -326,7 +322,10 @@ static void write_unrejected(FILE *stream, const struct group *group)
 
 void group_write(FILE *stream, const struct group *group, size_t width)
 {
-    struct line *lines = make_lines(group, false);
+    struct line *lines = heap_array(group->count, sizeof(*lines));
+    for (size_t i = 0; i < group->count; i++) {
+        line_init(&lines[i], group->cells[i], false);
+    }
     write_lines(stream, group, lines, width);
     write_moving(stream, lines, group->count, width);
     free(lines);

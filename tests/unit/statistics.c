@@ -27,6 +27,12 @@ static void shuffle(double *values, size_t count)
     }
 }
 
+static int compare_numbers(const void *first, const void *second)
+{
+    double a = *(const double *)first, b = *(const double *)second;
+    return (a > b) - (a < b);
+}
+
 START_TEST(medians)
 {
     ck_assert_double_nan(statistics_median(NULL, 0));
@@ -71,6 +77,26 @@ START_TEST(intervals_of_the_median)
     NEAR(large.median, 501);
     ck_assert_double_eq_tol(large.low, 470, 3);
     ck_assert_double_eq_tol(large.high, 532, 3);
+}
+END_TEST
+
+/* Six values have 6^6 resamples: all of them are made, and the limits read off. */
+START_TEST(intervals_are_those_of_all_resamples)
+{
+    enum { VALUES = 6, RESAMPLES = 46656 };
+    static double medians_of_all[RESAMPLES];
+    const double values[VALUES] = {1, 2, 4, 8, 16, 31};
+    for (int i = 0; i < RESAMPLES; i++) {
+        double drawn[VALUES];
+        for (int k = 0, rest = i; k < VALUES; k++, rest /= VALUES) {
+            drawn[k] = values[rest % VALUES];
+        }
+        medians_of_all[i] = statistics_median(drawn, VALUES);
+    }
+    qsort(medians_of_all, RESAMPLES, sizeof(double), compare_numbers);
+    struct interval interval = statistics_interval(values, VALUES);
+    NEAR(interval.low, medians_of_all[RESAMPLES * 25 / 1000]);
+    NEAR(interval.high, medians_of_all[RESAMPLES - 1 - RESAMPLES * 25 / 1000]);
 }
 END_TEST
 
@@ -260,6 +286,7 @@ int main(void)
     tcase_set_timeout(all, 60);
     tcase_add_test(all, medians);
     tcase_add_test(all, intervals_of_the_median);
+    tcase_add_test(all, intervals_are_those_of_all_resamples);
     tcase_add_test(all, few_values_give_a_range);
     tcase_add_test(all, intervals_cover_the_truth);
     tcase_add_test(all, ratios);
