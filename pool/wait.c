@@ -5,7 +5,9 @@
  * How it works. Inside a task the worker first helps: it runs other tasks, nested. With none to run it counts as
  * blocked instead of engaged, looks once more, engages a substitute if there is work, and parks on the latch's word.
  *
- * Worst case. Each blocked task holds a thread; PILFER_SUBSTITUTES_MAX of them is the limit.
+ * Worst case. Each blocked task holds a thread; PILFER_SUBSTITUTES_MAX of them is the limit. Where no substitute can be
+ * started (a thread could not be), a waiting task looks for something to help with every HELP_AGAIN_NS instead; one
+ * that is nested too deep to help is refused when nobody else is left to run what is queued.
  *
  * Labels
  *   @P pool.latch  the last arrival -> the waiter: everything done before the arrivals
@@ -17,6 +19,8 @@
 #include <errno.h>
 
 #include "pool.h"
+
+enum { HELP_AGAIN_NS = 1000000 };
 
 void pilfer_latch_init(struct pilfer_latch *latch, uint32_t count)
 {
@@ -30,16 +34,31 @@ void pilfer_latch_arrive(struct pilfer_latch *latch)
         platform_wake(&latch->remaining, UINT32_MAX);
 }
 
-/* Parks until the latch is at zero. */
-static void latch_park(struct pilfer_latch *latch)
+/* Parks until the latch is at zero or the deadline has come. */
+static void latch_park(struct pilfer_latch *latch, uint64_t deadline_ns)
 {
     uint32_t remaining;
     /* @P pool.latch: relies on everything done before the arrivals. */
     while ((remaining = shared_u32_load_acquire(&latch->remaining)) != 0)
-        platform_park(&latch->remaining, remaining, PLATFORM_FOREVER);
+        if (platform_park(&latch->remaining, remaining, deadline_ns) == -ETIMEDOUT)
+            return;
 }
 
-/* The worker counts as blocked instead of engaged, and somebody takes its place if there is work. */
+/* No thread can be started any more, so that a task submitted while all workers are blocked would find nobody. */
+static bool lacks_substitutes(const struct pool *pool)
+{
+    return pool_existing(pool) >= shared_u32_load_relaxed(&pool->thread_limit); /* counter only */
+}
+
+static void end_block(struct worker *worker)
+{
+    pool_counts_change(worker->pool, 1, 0, -1);
+    if (worker->pool->sizing->blocked != NULL)
+        worker->pool->sizing->blocked(worker->pool, -1);
+}
+
+/* The worker counts as blocked instead of engaged, and somebody takes its place if there is work. False: it must not
+ * block, since too many do, or since nobody would be left to run what is queued. */
 static bool begin_block(struct worker *worker)
 {
     struct pool *pool = worker->pool;
@@ -58,18 +77,17 @@ static bool begin_block(struct worker *worker)
         pool->sizing->blocked(pool, 1);
     ordered_fence_seq_cst(); /* @F pool.2: leave engaged, then look for tasks; pairs with the idle policy's submit fence
                               */
-    if ((moved > 0 || pool->scheduler->pending(pool)) && pool_engage(pool, worker)) {
+    if (moved == 0 && !pool->scheduler->pending(pool))
+        return true;
+    if (pool_engage(pool, worker)) {
         worker_count(worker, COUNTER_substitutes, 1);
         pool->idle->release(pool, worker);
+    } else if (worker->help_depth >= PILFER_HELP_DEPTH_MAX && lacks_substitutes(pool) &&
+               counts_unpack(shared_u64_load_seq_cst(&pool->counts)).engaged == 0) {
+        end_block(worker);
+        return false;
     }
     return true;
-}
-
-static void end_block(struct worker *worker)
-{
-    pool_counts_change(worker->pool, 1, 0, -1);
-    if (worker->pool->sizing->blocked != NULL)
-        worker->pool->sizing->blocked(worker->pool, -1);
 }
 
 static bool help(struct worker *worker)
@@ -95,7 +113,7 @@ int pool_wait(struct pool *pool, struct pilfer_latch *latch)
     struct worker *worker = pool_self(pool);
     bool inside = worker != NULL && (worker->is_worker || worker->runs_inline);
     if (!inside) {
-        latch_park(latch);
+        latch_park(latch, PLATFORM_FOREVER);
         return 0;
     }
     enum activity before = worker->account->current;
@@ -111,7 +129,7 @@ int pool_wait(struct pool *pool, struct pilfer_latch *latch)
         }
         account_switch(worker->account, ACTIVITY_park);
         worker_count(worker, COUNTER_parks, 1);
-        latch_park(latch);
+        latch_park(latch, lacks_substitutes(pool) ? platform_now_ns() + HELP_AGAIN_NS : PLATFORM_FOREVER);
         account_switch(worker->account, ACTIVITY_search);
         if (worker->is_worker)
             end_block(worker);
