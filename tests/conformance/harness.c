@@ -163,14 +163,20 @@ static _Noreturn void be_child(void (*test)(const struct subject *subject), cons
     exit(0);
 }
 
+void *harness_shared(size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return memory != MAP_FAILED ? memory : NULL;
+}
+
 int harness_run(void (*test)(const struct subject *subject), const struct subject *subject, uint32_t patience_s,
                 struct verdict *out)
 {
     FILE *errors = tmpfile();
     if (errors == NULL)
         return -errno;
-    watch = mmap(NULL, sizeof(*watch), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (watch == MAP_FAILED) {
+    watch = harness_shared(sizeof(*watch));
+    if (watch == NULL) {
         fclose(errors);
         return -ENOMEM;
     }

@@ -38,6 +38,9 @@ struct verdict {
 int harness_run(void (*test)(const struct subject *subject), const struct subject *subject, uint32_t patience_s,
                 struct verdict *out);
 
+/* Zeroed memory that the caller and its children share; NULL without memory. Never freed. */
+void *harness_shared(size_t size);
+
 /* ---- for tests, inside the child, any thread ---- */
 
 /* Something happened that a stalled suspect could not have done. Cheap enough for every task of a short test. */

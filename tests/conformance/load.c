@@ -39,7 +39,8 @@ static bool submit(struct load *load, struct item *item)
     const enum pilfer_placement placement = placement_of(load, (uint32_t)(item - load->items));
     shared_u32_add_relaxed(&item->accepted, 1); /* counter only; taken back below: the run may come before the return */
     int status;
-    while ((status = pilfer_submit(load->executor, &item->task, placement)) == -EAGAIN)
+    while ((status = pilfer_submit(load->executor, &item->task, placement)) == -EAGAIN ||
+           (status == -ENOMEM && load->memory_may_fail))
         platform_yield();
     if (status == 0)
         return true;

@@ -40,6 +40,7 @@ struct load {
     uint64_t seed;
     struct item *items;
     struct pilfer_latch latch; /* one arrival per run */
+    bool memory_may_fail;      /* -ENOMEM is tried again as -EAGAIN is */
     struct shared_u32 refused; /* submits that failed with -ESHUTDOWN; counter only */
 };
 
