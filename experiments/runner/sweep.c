@@ -9,6 +9,7 @@
 
 #include "cli/memory.h"
 #include "cli/output.h"
+#include "platform.h"
 #include "runner/cell.h"
 #include "runner/context.h"
 #include "runner/effect.h"
@@ -221,6 +222,7 @@ static int begin(struct run *run, bool *nothing_to_do)
         complain("no sweep of this plan is stored: a new one begins");
     }
     char context[CONTEXT_SIZE];
+    platform_init(); /* measures the pause instruction, a line of the context */
     context_write(context, sizeof context);
     *sweep = (struct store_sweep){
         .name = memory_copy_text(run->plan->specification->name),
