@@ -191,6 +191,7 @@ void bars_print(FILE *out, const struct chart *chart, const char *foot, uint32_t
     bars_letters(letters);
     bars_widths(&bars, columns);
     bars_wrapped(out, chart->title, columns);
+    bars_wrapped(out, chart->about, columns);
     if (chart->kind == PLOT_CPU_SPLIT) {
         bars_legend(&bars, letters);
     }

@@ -113,6 +113,7 @@ void chart_fini(struct chart *chart)
     free(chart->panels);
     free(chart->series_titles);
     free(chart->title);
+    free(chart->about);
     free(chart->x_title);
     free(chart->y_title);
     free(chart->notes);

@@ -62,7 +62,8 @@ struct chart_panel {
 
 struct chart {
     enum plot_kind kind;
-    char *title, *x_title, *y_title;
+    char *title, *about; /* what is shown, and of what: scheduler, workload, machine as far as all panels share them */
+    char *x_title, *y_title;
     char *notes; /* how many repeats, which interval, what was left out */
     char **series_titles;
     uint32_t series_count;

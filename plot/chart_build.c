@@ -396,11 +396,9 @@ static void chart_titles(struct chart *chart, const struct chart_shared *shared,
         [PLOT_CPU_SPLIT] = "Where the router's CPU time went",
         [PLOT_HEATMAP] = "Router CPU by max-workers and spin limit, percent of one CPU",
     };
-    char *about = text_format("%s", "");
-    chart_describe(&about, shared, shared->set->drafts, true);
-    chart->title =
-        about[0] != '\0' ? text_format("%s: %s", what[chart->kind], about) : text_format("%s", what[chart->kind]);
-    free(about);
+    chart->title = text_format("%s", what[chart->kind]);
+    chart->about = text_format("%s", "");
+    chart_describe(&chart->about, shared, shared->set->drafts, true);
     chart->x_title = text_format("max-workers");
     const char *per_request = plain ? "us per request" : "µs per request";
     chart->y_title = text_format("%s", chart->kind == PLOT_CPU_PER_REQUEST ? per_request

@@ -175,12 +175,17 @@ static double layout_key_lines(const struct layout *layout)
     return layout->key_rows * (layout->format == LAYOUT_TEXT ? 1 : 1.15);
 }
 
+static double layout_head_lines(const struct layout *layout)
+{
+    return layout->title_lines + layout->about_lines;
+}
+
 /* Height of everything but the panels. */
 static double layout_frame_height(const struct layout *layout)
 {
     double padding = layout->format == LAYOUT_TEXT ? 0 : 0.5;
     double gap = layout->format == LAYOUT_TEXT ? 1 : padding;
-    return (layout->title_lines + padding + layout_key_lines(layout) + gap) * layout->font.line +
+    return (layout_head_lines(layout) + padding + layout_key_lines(layout) + gap) * layout->font.line +
            layout->foot_lines * layout->small.line + padding * layout->small.line;
 }
 
@@ -229,6 +234,7 @@ int layout_init(struct layout *layout, const struct chart *chart, enum layout_fo
     layout->key_rows = layout_key_rows(layout, chart);
     double panel = layout->width / layout->columns, inner = layout->width - 2 * layout->font.character;
     layout->title_lines = layout_wrap(chart->title, inner, layout->font.character, &layout->title);
+    layout->about_lines = layout_wrap(chart->about, inner, layout->font.character, &layout->about);
     layout->foot_lines = layout_wrap(foot, inner, layout->small.character, &layout->foot);
     for (uint32_t i = 0; i < chart->panel_count; i++) {
         uint32_t lines = layout_wrap(chart->panels[i].title, panel - layout->left, layout->font.character, NULL);
@@ -256,6 +262,7 @@ int layout_init(struct layout *layout, const struct chart *chart, enum layout_fo
 void layout_fini(struct layout *layout)
 {
     free(layout->title);
+    free(layout->about);
     free(layout->foot);
 }
 
@@ -286,7 +293,7 @@ double layout_foot_top(const struct layout *layout)
 
 double layout_key_middle(const struct layout *layout)
 {
-    double title = layout_padding(layout) + layout->title_lines * layout->font.line;
+    double title = layout_padding(layout) + layout_head_lines(layout) * layout->font.line;
     double middle =
         layout->format == LAYOUT_TEXT ? (layout->key_rows + 1) / 2.0 : layout_key_lines(layout) * layout->font.line / 2;
     return layout->height - title - middle;
@@ -296,7 +303,7 @@ struct layout_area layout_panel_area(const struct layout *layout, uint32_t panel
 {
     uint32_t column = panel % layout->columns, row = panel / layout->columns;
     double panel_width = layout->width / layout->columns;
-    double top = layout_padding(layout) + (layout->title_lines + layout_key_lines(layout)) * layout->font.line +
+    double top = layout_padding(layout) + (layout_head_lines(layout) + layout_key_lines(layout)) * layout->font.line +
                  row * layout_row_height(layout) +
                  (layout->panel_title_lines + (layout->format == LAYOUT_TEXT ? 1 : 0.6)) * layout->font.line;
     return (struct layout_area){

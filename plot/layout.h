@@ -26,12 +26,12 @@ struct layout {
     uint32_t columns, rows; /* of panels */
     double plot_height;     /* of the area inside the axes of each panel */
     double left, right;     /* margins of each panel */
-    uint32_t title_lines, panel_title_lines, key_rows, foot_lines;
+    uint32_t title_lines, about_lines, panel_title_lines, key_rows, foot_lines;
     double tick_lines, group_lines; /* of tick labels, and of the names of groups of bars below them */
     bool direct;                    /* series are named at the right end of their lines, not in a key */
     bool small_ticks;               /* tick labels fit side by side only in the small font */
     bool tilted;                    /* or not even so */
-    char *title, *foot;             /* wrapped */
+    char *title, *about, *foot;     /* wrapped */
 };
 
 /* Rectangle of a panel's plot area: shares of the canvas, y upwards, as gnuplot takes them. */

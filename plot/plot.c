@@ -243,22 +243,31 @@ static int plot_print(const char *folder, FILE *text, char *message)
     return status;
 }
 
-/* Draws in a folder with gnuplot, and delivers. mask: the signal mask for gnuplot. */
-static int plot_draw_in(const char *folder, const struct plot_request *request, const struct chart *chart,
-                        const struct layout *layout, const sigset_t *mask, FILE *text, bool *gnuplot_failed,
-                        char *message)
+/* What one drawing by gnuplot needs and says. */
+struct plot_drawing {
+    const struct plot_request *request;
+    const struct chart *chart;
+    const struct layout *layout;
+    FILE *text;
+    sigset_t mask;       /* the caller's, and gnuplot's */
+    bool gnuplot_failed; /* then the chart is still to be printed as bars */
+};
+
+/* Draws in a folder, and delivers. */
+static int plot_draw_in(const char *folder, struct plot_drawing *drawing, char *message)
 {
+    const struct plot_request *request = drawing->request;
     bool keep = false;
-    int status = script_write(folder, chart, layout, message);
+    int status = script_write(folder, drawing->chart, drawing->layout, message);
     if (status == 0) {
         double limit_s = request->limit_s > 0 ? request->limit_s : PLOT_LIMIT_S;
-        status = gnuplot_run(folder, limit_s, mask, &keep, message);
-        *gnuplot_failed = status != 0;
+        status = gnuplot_run(folder, limit_s, &drawing->mask, &keep, message);
+        drawing->gnuplot_failed = status != 0;
     }
     if (status == 0 && request->output != NULL) {
         status = plot_deliver(folder, request, message);
     } else if (status == 0) {
-        status = plot_print(folder, text, message);
+        status = plot_print(folder, drawing->text, message);
     }
     if (!keep) {
         plot_folder_remove(folder);
@@ -267,18 +276,13 @@ static int plot_draw_in(const char *folder, const struct plot_request *request, 
 }
 
 /* The same in a folder of its own. Signals that end the program wait until that is gone. */
-static int plot_draw(const struct plot_request *request, const struct chart *chart, const struct layout *layout,
-                     FILE *text, bool *gnuplot_failed, char *message)
+static int plot_draw(struct plot_drawing *drawing, char *message)
 {
-    sigset_t mask;
-    gnuplot_block_signals(&mask);
+    gnuplot_block_signals(&drawing->mask);
     char *folder = plot_folder_make(message);
-    int status = 3;
-    if (folder != NULL) {
-        status = plot_draw_in(folder, request, chart, layout, &mask, text, gnuplot_failed, message);
-    }
+    int status = folder != NULL ? plot_draw_in(folder, drawing, message) : 3;
     free(folder);
-    sigprocmask(SIG_SETMASK, &mask, NULL);
+    sigprocmask(SIG_SETMASK, &drawing->mask, NULL);
     return status;
 }
 
@@ -298,10 +302,10 @@ static int plot_chart(const struct plot_request *request, const struct chart *ch
     if (status != 0) {
         return status;
     }
-    bool gnuplot_failed = false;
-    status = plot_draw(request, chart, &layout, text, &gnuplot_failed, message);
+    struct plot_drawing drawing = {.request = request, .chart = chart, .layout = &layout, .text = text};
+    status = plot_draw(&drawing, message);
     layout_fini(&layout);
-    if (gnuplot_failed) {
+    if (drawing.gnuplot_failed) {
         bars_print(text, chart, foot, columns);
     }
     return status;

@@ -134,7 +134,9 @@ static void script_frame(FILE *out, const struct chart *chart, const struct layo
     double padding = layout->format == LAYOUT_TEXT ? 0 : 0.4 * layout->font.line;
     char *bold = text_format("font '%s,%g'", script_bold(layout), script_size(layout, &layout->font));
     char *quiet = text_format("font ',%g' textcolor rgb '#666666'", script_size(layout, &layout->small));
-    script_lines(out, layout, layout->title, layout->height - padding, &layout->font, bold);
+    double top = layout->height - padding;
+    script_lines(out, layout, layout->title, top, &layout->font, bold);
+    script_lines(out, layout, layout->about, top - layout->title_lines * layout->font.line, &layout->font, "");
     script_lines(out, layout, layout->foot, layout_foot_top(layout), &layout->small, quiet);
     free(bold);
     free(quiet);
