@@ -11,6 +11,9 @@
  * tell again. Each listener therefore keeps one descriptor in reserve: it is given up, the waiting connection is
  * accepted and closed at once, so that its client learns of it, and the reserve is taken back.
  *
+ * Labels
+ *   @P real.added  the object behind a context -> the poller that is handed the context
+ *
  * Worst case. Two threads of one process that exhaust descriptors at the same moment may leave a listener without its
  * reserve; it is taken again at the next accept.
  */
@@ -51,7 +54,8 @@ struct transport_connection {
 struct transport_poller {
     int epoll, interrupt;
     enum transport_precision precision;
-    bool prepared; /* the polling thread has set its timer slack */
+    bool prepared;           /* the polling thread has set its timer slack */
+    struct shared_u32 added; /* how many were added; written by whoever adds, read by the poller; @P real.added */
     struct epoll_event events[REAL_EVENTS_MAX];
 };
 
@@ -256,10 +260,12 @@ void transport_connection_close(struct transport_connection *connection)
 
 /* ---- waiting ---- */
 
-static int real_add(int epoll, int descriptor, uint32_t events, void *context)
+static int real_add(struct transport_poller *poller, int descriptor, uint32_t events, void *context)
 {
     struct epoll_event event = {.events = events, .data.ptr = context};
-    return epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0 ? 0 : -errno;
+    /* @P real.added: publishes what context points to. The kernel orders it as well, but the language does not know. */
+    shared_u32_add_release(&poller->added, 1);
+    return epoll_ctl(poller->epoll, EPOLL_CTL_ADD, descriptor, &event) == 0 ? 0 : -errno;
 }
 
 int transport_poller_open(struct transport *transport, enum transport_precision precision,
@@ -273,7 +279,7 @@ int transport_poller_open(struct transport *transport, enum transport_precision 
     poller->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (poller->epoll >= 0)
         poller->interrupt = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    const int status = poller->interrupt < 0 ? -errno : real_add(poller->epoll, poller->interrupt, EPOLLIN, poller);
+    const int status = poller->interrupt < 0 ? -errno : real_add(poller, poller->interrupt, EPOLLIN, poller);
     if (status != 0) {
         transport_poller_close(poller);
         return status;
@@ -293,12 +299,12 @@ void transport_poller_close(struct transport_poller *poller)
 
 int transport_poller_add_listener(struct transport_poller *poller, struct transport_listener *listener, void *context)
 {
-    return real_add(poller->epoll, listener->descriptor, EPOLLIN | EPOLLET, context);
+    return real_add(poller, listener->descriptor, EPOLLIN | EPOLLET, context);
 }
 
 int transport_poller_add(struct transport_poller *poller, struct transport_connection *connection, void *context)
 {
-    return real_add(poller->epoll, connection->descriptor, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, context);
+    return real_add(poller, connection->descriptor, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, context);
 }
 
 /* The kernel's wait, with what is left until the deadline; count or -errno. */
@@ -329,6 +335,7 @@ int transport_poll(struct transport_poller *poller, struct transport_event *even
     }
     const int count = real_wait(poller, capacity, deadline_ns);
     uint32_t kept = 0;
+    (void)shared_u32_load_acquire(&poller->added); /* @P real.added: relies on what the contexts point to */
     for (int index = 0; index < count; index++) {
         const struct epoll_event *event = &poller->events[index];
         if (event->data.ptr == poller) {

@@ -373,6 +373,7 @@ static struct control *control_create(struct router *router, struct transport_co
         return NULL;
     }
     control->receiver.connection = control->sender.connection = connection;
+    gate_kick(&control->receiver.source.gate, 0); /* owned until it is started */
     return control;
 }
 
@@ -403,14 +404,10 @@ void control_adopt(struct server *server, struct transport_connection *connectio
         shared_u64_add_relaxed(&server->connections_rejected, 1); /* counter only */
         return;
     }
-    struct engine *engine = control->receiver.source.engine;
     shared_ptr_store_relaxed(&router->controls[count], control); /* relaxed: ordered by the count */
     /* @P router.controls: publishes the entry and the object. */
     shared_u32_store_release(&router->control_count, count + 1);
     /* @P router.control: publishes the object. */
     shared_ptr_store_release(&router->control, control);
-    if (transport_poller_add(engine->poller, connection, &control->receiver.source) != 0) {
-        transport_end(connection);
-        source_kick(&control->receiver.source, TRANSPORT_READABLE | TRANSPORT_ENDED);
-    }
+    source_start(&control->receiver.source, connection);
 }

@@ -374,9 +374,8 @@ void client_adopt(struct server *server, struct transport_connection *connection
         shared_u64_add_relaxed(&server->connections_rejected, 1); /* counter only */
         return;
     }
-    struct engine *engine = server_next_engine(server);
     client->receiver.connection = client->sender.connection = connection;
-    client->receiver.source.engine = engine;
+    client->receiver.source.engine = server_next_engine(server);
     client->receiver.end_seen = false;
     client->receiver.discarded = 0;
     shared_u32_store_relaxed(&client->receiver.discard, 0); /* relaxed: nobody else uses the object now */
@@ -392,11 +391,6 @@ void client_adopt(struct server *server, struct transport_connection *connection
     client_wait(client, WAITING_HEADER);
     client_open_gate(&client->sender.gate);
     client_open_gate(&client->loop);
-    client_open_gate(&client->receiver.source.gate);
     shared_u64_add_relaxed(&server->connections_accepted, 1); /* counter only */
-    if (transport_poller_add(engine->poller, connection, &client->receiver.source) != 0) {
-        /* It will never be heard of: as if the peer had ended at once. */
-        transport_end(connection);
-        source_kick(&client->receiver.source, TRANSPORT_READABLE | TRANSPORT_ENDED);
-    }
+    source_start(&client->receiver.source, connection);
 }

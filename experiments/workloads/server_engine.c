@@ -44,6 +44,19 @@ void source_kick(struct source *source, uint32_t ready)
     engine_queue(source->engine);
 }
 
+void source_start(struct source *source, struct transport_connection *connection)
+{
+    gate_take(&source->gate); /* drops what an earlier life may have left */
+    if (transport_poller_add(source->engine->poller, connection, source) != 0) {
+        transport_end(connection);
+        gate_kick(&source->gate, TRANSPORT_READABLE | TRANSPORT_ENDED);
+    }
+    if (gate_leave(&source->gate))
+        return;
+    engine_push(source->engine, source);
+    engine_queue(source->engine);
+}
+
 /* Handles one source until it has no more news. Gate owner. */
 static void engine_handle(struct engine *engine, struct source *source)
 {

@@ -166,6 +166,10 @@ void engine_fini(struct engine *engine);
 int engine_start(struct engine *engine);
 /* Brings a source to its engine with these bits. Any thread. */
 void source_kick(struct source *source, uint32_t ready);
+/* Adds a new connection to the poller of its source's engine. The caller owns the source's gate, and with it the
+ * connection, until this function gives it up; what comes meanwhile is handled after that. A connection that cannot be
+ * added is ended and handled as such. */
+void source_start(struct source *source, struct transport_connection *connection);
 
 /* ---- server_io.c ---- */
 

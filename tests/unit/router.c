@@ -20,8 +20,8 @@
 
 /* ---- refusals ---- */
 
-/* 0: the executor decides; n: one submit in n is refused. Set while nothing runs. */
-static uint32_t refuse_one_in;
+/* 0: the executor decides; n: one submit in n is refused. */
+static struct shared_u32 refuse_one_in;
 static struct shared_u64 submits;
 
 int __real_pilfer_submit(struct pilfer_executor *executor, struct pilfer_task *task, enum pilfer_placement placement);
@@ -31,7 +31,8 @@ int __wrap_pilfer_submit(struct pilfer_executor *executor, struct pilfer_task *t
 {
     /* A multiplicative hash of the number of submits, so that no kind of item is always or never refused. */
     const uint64_t number = shared_u64_add_relaxed(&submits, 1);
-    if (refuse_one_in && (number * 0x9e3779b97f4a7c15u >> 33) % refuse_one_in == 0)
+    const uint32_t one_in = shared_u32_load_relaxed(&refuse_one_in);
+    if (one_in && (number * 0x9e3779b97f4a7c15u >> 33) % one_in == 0)
         return -EAGAIN;
     return __real_pilfer_submit(executor, task, placement);
 }
@@ -126,7 +127,7 @@ START_TEST(refusals_are_answered)
     struct load_totals load;
     start(&stand, setting);
     add_extension(&stand, setting);
-    refuse_one_in = 7;
+    shared_u32_store_relaxed(&refuse_one_in, 7);
     stand_load(&stand, CONNECTIONS, REQUESTS, &load);
     stand_wait_idle(&stand, setting->channels);
     stand_stop(&stand, &router);
