@@ -271,6 +271,49 @@ START_TEST(inconsistent_blobs_are_refused)
 }
 END_TEST
 
+/* CRC-32 by its definition: the remainder of the message, bits reversed, by the polynomial. */
+static uint32_t checksum(const uint8_t *bytes, size_t size)
+{
+    uint32_t crc = 0xffffffff;
+    for (size_t bit = 0; bit < size * 8; bit++) {
+        uint32_t next = (crc ^ (uint32_t)(bytes[bit / 8] >> (bit % 8))) & 1;
+        crc = next ? (crc >> 1) ^ 0xedb88320 : crc >> 1;
+    }
+    return crc ^ 0xffffffff;
+}
+
+/* Right checksum, forms that encode does not write. */
+START_TEST(other_forms_are_refused)
+{
+    static const struct {
+        uint8_t size, bytes[20];
+    } forms[] = {
+        {6, {1, 7, 40, 0, 0, 0}},                    /* ends before max */
+        {8, {1, 7, 40, 0x80, 0, 0, 0, 0}},           /* a number that is longer than need be */
+        {9, {1, 7, 40, 0, 0, 0, 0, 0, 0}},           /* an empty bucket */
+        {8, {1, 7, 40, 0, 0, 0, 0, 0}},              /* half a pair */
+        {10, {1, 7, 40, 0, 5, 5, 5, 0xff, 0x7f, 1}}, /* a bucket beyond the last */
+        {17, {1, 7, 40, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0}}, /* more than 64 bits */
+        {7, {2, 7, 40, 0, 0, 0, 0}},                                                           /* another version */
+        {7, {1, 6, 40, 0, 0, 0, 0}},                                                           /* other buckets */
+        {7, {1, 7, 41, 0, 0, 0, 0}},                                                           /* another maximum */
+        {7, {1, 7, 40, 0, 0, 0, 0}}, /* last: what encode writes for an empty one */
+    };
+    const int last = sizeof forms / sizeof forms[0] - 1;
+    struct histogram *decoded = histogram_new();
+    for (int form = 0; form <= last; form++) {
+        uint8_t blob[32] = {'P', 'H'};
+        size_t size = 2 + (size_t)forms[form].size;
+        memcpy(blob + 2, forms[form].bytes, forms[form].size);
+        uint32_t crc = checksum(blob, size);
+        for (int byte = 0; byte < 4; byte++)
+            blob[size++] = (uint8_t)(crc >> (8 * byte));
+        ck_assert_msg(histogram_decode(decoded, blob, size) == (form == last ? 0 : -EINVAL), "form %d", form);
+    }
+    free(decoded);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("histogram");
@@ -283,6 +326,7 @@ int main(void)
     tcase_add_test(cases, merging_equals_recording);
     tcase_add_loop_test(cases, compact_form_comes_back, 0, 4);
     tcase_add_loop_test(cases, damaged_blobs_are_refused, 0, 4);
+    tcase_add_test(cases, other_forms_are_refused);
     tcase_add_loop_test(cases, inconsistent_blobs_are_refused, 0, 8);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);

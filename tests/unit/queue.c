@@ -126,7 +126,8 @@ static const struct queue_kind kinds[] = {
 #endif
 };
 
-#define KINDS ((int)(sizeof kinds / sizeof kinds[0]))
+#define KINDS           ((int)(sizeof kinds / sizeof kinds[0]))
+#define UNBOUNDED_KINDS 2 /* the first ones */
 
 static struct queue *queue_new(void)
 {
@@ -285,9 +286,11 @@ END_TEST
 
 /* ---- real threads ---- */
 
-#define PRODUCERS          2
-#define CONSUMERS          2
+#define PRODUCERS 2
+#define CONSUMERS 2
+#ifndef TASKS_PER_PRODUCER
 #define TASKS_PER_PRODUCER 100000
+#endif
 
 struct numbered {
     struct pilfer_task task;
@@ -364,6 +367,28 @@ START_TEST(each_task_once_and_in_order)
 }
 END_TEST
 
+/* Consumers alone, on a full queue: nothing but races for the oldest task. */
+START_TEST(consumers_race_for_each_task)
+{
+    struct crowd crowd = {.kind = &kinds[_i], .queue = queue_new()};
+    struct member members[PRODUCERS] = {{&crowd, 0}, {&crowd, 1}};
+    struct platform_thread *threads[CONSUMERS];
+    crowd.tasks = calloc(PRODUCERS * TASKS_PER_PRODUCER, sizeof *crowd.tasks);
+    ck_assert_ptr_nonnull(crowd.tasks);
+    for (int index = 0; index < PRODUCERS; index++)
+        produce(&members[index]);
+    for (int index = 0; index < CONSUMERS; index++)
+        ck_assert_int_eq(platform_thread_start(&threads[index], "member", consume, &members[0]), 0);
+    for (int index = 0; index < CONSUMERS; index++)
+        platform_thread_join(threads[index]);
+    for (uint32_t index = 0; index < PRODUCERS * TASKS_PER_PRODUCER; index++)
+        HOLDS(shared_u32_load_relaxed(&crowd.tasks[index].taken) == 1);
+    ck_assert_uint_eq(shared_u32_load_relaxed(&crowd.disorders), 0);
+    free(crowd.tasks);
+    queue_free(crowd.queue);
+}
+END_TEST
+
 /* ---- the last look ---- */
 
 #define ROUNDS 20000
@@ -433,6 +458,7 @@ int main(void)
     tcase_set_timeout(cases, 300);
     tcase_add_loop_test(cases, equals_the_plain_queue, 0, KINDS);
     tcase_add_loop_test(cases, each_task_once_and_in_order, 0, KINDS);
+    tcase_add_loop_test(cases, consumers_race_for_each_task, 0, UNBOUNDED_KINDS);
     tcase_add_loop_test(cases, the_last_look_misses_nothing, 0, KINDS);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
