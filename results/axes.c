@@ -17,12 +17,33 @@ static const enum result_column columns_last[] = {RESULT_spin_limit, RESULT_max_
 /* Columns that the label stands for. */
 static const enum result_column label_parts[] = {RESULT_scheduler, RESULT_over, RESULT_idle, RESULT_sizing};
 
-/* The words as the user wrote them have a number that they meant. */
-static int resolved_column(const char *name)
+#define RESOLVED_SUFFIX "_resolved"
+
+/* What the word of the user meant: column, number or setting NAME_resolved of the first repeat that knows it. Returns
+ * out,
+ * "" if none does. */
+static const char *resolved_text(const struct cell *cell, const char *name, char out[AXIS_TEXT_SIZE])
 {
-    return strcmp(name, "max_workers") == 0  ? RESULT_max_workers_resolved
-           : strcmp(name, "spin_limit") == 0 ? RESULT_spin_limit_resolved
-                                             : -1;
+    char resolved[AXIS_TEXT_SIZE], decimal[DECIMAL_SIZE];
+    snprintf(resolved, sizeof(resolved), "%.64s" RESOLVED_SUFFIX, name);
+    out[0] = '\0';
+    for (uint32_t i = 0; i < cell->count && out[0] == '\0'; i++) {
+        double number;
+        const char *text = result_get_text(cell->rows[i], resolved);
+        if (text) {
+            snprintf(out, AXIS_TEXT_SIZE, "%s", text);
+        } else if (result_get_number(cell->rows[i], resolved, &number)) {
+            snprintf(out, AXIS_TEXT_SIZE, "%.*s", AXIS_TEXT_SIZE - 1, decimal_print(number, decimal));
+        }
+    }
+    return out;
+}
+
+/* A setting that only says what another one meant. */
+static bool is_resolved_name(const char *name)
+{
+    size_t length = strlen(name), suffix = sizeof(RESOLVED_SUFFIX) - 1;
+    return length > suffix && strcmp(name + length - suffix, RESOLVED_SUFFIX) == 0;
 }
 
 static bool same_text(const char *first, const char *second)
@@ -59,7 +80,7 @@ static void add_settings(struct axes *axes, struct cell *const *cells, size_t co
         const struct result *row = cells[i]->first;
         for (uint32_t j = 0; j < row->setting_count; j++) {
             const char *name = row->settings[j].name;
-            bool known = i > 0 && result_get_text(cells[i - 1]->first, name) != NULL;
+            bool known = is_resolved_name(name) || (i > 0 && result_get_text(cells[i - 1]->first, name) != NULL);
             for (size_t k = first; !known && k < axes->count; k++) {
                 known = strcmp(axes->names[k], name) == 0;
             }
@@ -152,18 +173,15 @@ bool axes_vary(const struct axes *axes, const char *name)
 
 const char *axis_text(const struct cell *cell, const char *name, char out[AXIS_TEXT_SIZE])
 {
-    char decimal[DECIMAL_SIZE];
+    char decimal[DECIMAL_SIZE], resolved[AXIS_TEXT_SIZE];
     double number;
-    const struct result *row = cell->first;
-    const char *text = result_get_text(row, name);
-    int resolved = resolved_column(name);
+    const char *text = result_get_text(cell->first, name);
     out[0] = '\0';
-    if (text && resolved >= 0 && row->columns[resolved].kind == RESULT_KNOWN_NUMBER &&
-        strcmp(text, decimal_print(row->columns[resolved].number, decimal)) != 0) {
-        snprintf(out, AXIS_TEXT_SIZE, "%.48s (%.32s)", text, decimal);
+    if (text && resolved_text(cell, name, resolved)[0] != '\0' && strcmp(text, resolved) != 0) {
+        snprintf(out, AXIS_TEXT_SIZE, "%.48s (%.32s)", text, resolved);
     } else if (text) {
         snprintf(out, AXIS_TEXT_SIZE, "%s", text);
-    } else if (result_get_number(row, name, &number)) {
+    } else if (result_get_number(cell->first, name, &number)) {
         snprintf(out, AXIS_TEXT_SIZE, "%.*s", AXIS_TEXT_SIZE - 1, decimal_print(number, decimal));
     }
     return out;

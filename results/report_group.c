@@ -73,7 +73,7 @@ static void line_init(struct line *line, const struct cell *cell, bool disturbed
 }
 
 /* Digits after the point for a whole column: three significant ones for the largest median, one more where the smallest
- * is far below it. */
+ * is far below it and small. */
 static int column_digits(const struct line *lines, size_t count, size_t measure)
 {
     double smallest = INFINITY, largest = 0;
@@ -84,7 +84,7 @@ static int column_digits(const struct line *lines, size_t count, size_t measure)
             largest = fmax(largest, size);
         }
     }
-    return decimal_digits(largest) + (smallest < largest / 20);
+    return decimal_digits(largest) + (smallest < largest / 20 && smallest < 100);
 }
 
 static bool is_in(enum part part, size_t measure)

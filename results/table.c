@@ -141,7 +141,7 @@ void table_write(FILE *stream, const struct table *table)
         bool any = false;
         for (size_t i = 0; i < table->column_count; i++) {
             headings[i] = table->columns[i].heading[line];
-            any = any || headings[i][0] != '\0';
+            any = any || (table->columns[i].width > 0 && headings[i][0] != '\0');
         }
         if (any) {
             write_line(stream, table, headings);
