@@ -241,6 +241,54 @@ START_TEST(a_read_only_folder)
 }
 END_TEST
 
+/* A writer is killed while a reader keeps its last two repeats in the log. */
+static int leave_a_log(void)
+{
+    struct store *store = open_store(STORE_WRITE);
+    sqlite3 *reader;
+    int64_t sweep_id = sample_sweep(store, "log", 3);
+    require(insert(store, sweep_id, 1) == STORE_OK, "cannot store", store_message(store));
+    require(sqlite3_open(path, &reader) == SQLITE_OK &&
+                sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM run", NULL, NULL, NULL) == SQLITE_OK,
+            "cannot read", path);
+    require(insert(store, sweep_id, 2) == STORE_OK, "cannot store", store_message(store));
+    require(insert(store, sweep_id, 3) == STORE_OK, "cannot store", store_message(store));
+    _exit(0); /* nothing is closed */
+}
+
+static int read_the_log_or_tell(void)
+{
+    struct store *store;
+    if (geteuid() == 0 && (setegid(OTHER_USER) != 0 || seteuid(OTHER_USER) != 0)) {
+        return SKIPPED;
+    }
+    if (store_open(path, STORE_READ, &store, message) == STORE_OK) {
+        expect_rows(store, 1, 3);
+        store_close(store);
+    } else {
+        require(strstr(message, path) != NULL, "expected the store's name", message);
+    }
+    return 0;
+}
+
+START_TEST(a_log_that_cannot_be_read_is_not_passed_over)
+{
+    char *log = sample_path(folder, "a.db-wal"), *index = sample_path(folder, "a.db-shm");
+    struct stat status;
+    in_child(leave_a_log);
+    ck_assert(stat(log, &status) == 0 && status.st_size > 0);
+    ck_assert_int_eq(unlink(index), 0);
+    ck_assert_int_eq(chmod(folder, 0555), 0);
+    in_child(read_the_log_or_tell);
+    chmod(folder, 0755);
+    struct store *store = open_store(STORE_READ);
+    expect_rows(store, 1, 3);
+    store_close(store);
+    free(log);
+    free(index);
+}
+END_TEST
+
 static int read_only_file_system(void)
 {
     struct store *store;
@@ -326,6 +374,7 @@ int main(void)
     tcase_add_test(surroundings, another_writer_keeps_it_locked);
     tcase_add_test(surroundings, a_read_only_file);
     tcase_add_test(surroundings, a_read_only_folder);
+    tcase_add_test(surroundings, a_log_that_cannot_be_read_is_not_passed_over);
     tcase_add_test(surroundings, a_read_only_file_system);
     tcase_add_test(surroundings, a_folder_that_cannot_be_written);
     tcase_add_test(surroundings, no_byte_can_be_written_any_more);

@@ -139,6 +139,30 @@ START_TEST(the_table_of_a_sweep)
 }
 END_TEST
 
+START_TEST(modes_and_rates_are_never_pooled)
+{
+    struct result_set set;
+    make_set(&set, 7, REPEATS, 1);
+    for (size_t i = 0; i < set.count; i++) {
+        result_set_number(&set.rows[i], RESULT_rate_rps, 2000); /* now only the mode tells them apart */
+    }
+    char *text = report_text(&set, &(struct report_options){0});
+    expect(text, "\nClosed loop, ");
+    expect(text, "\nPaced at 2000 ");
+    free(text);
+    for (size_t i = 0; i < set.count; i++) {
+        result_set_text(&set.rows[i], RESULT_mode, "paced"); /* and now only the rate */
+        result_set_number(&set.rows[i], RESULT_rate_rps, i % 2 ? 2000 : 5000);
+        result_set_text(&set.rows[i], RESULT_cell_id, i % 2 ? "a" : "b");
+    }
+    text = report_text(&set, &(struct report_options){0});
+    expect(text, "\nPaced at 2000 ");
+    expect(text, "\nPaced at 5000 ");
+    free(text);
+    result_set_fini(&set);
+}
+END_TEST
+
 START_TEST(rows_stand_in_the_order_of_their_numbers)
 {
     struct result_set set;
@@ -407,6 +431,7 @@ int main(void)
     TCase *reports = tcase_create("reports"), *comparisons = tcase_create("comparisons");
     tcase_set_timeout(reports, 60);
     tcase_add_test(reports, the_table_of_a_sweep);
+    tcase_add_test(reports, modes_and_rates_are_never_pooled);
     tcase_add_test(reports, rows_stand_in_the_order_of_their_numbers);
     tcase_add_test(reports, what_moves_and_what_does_not_separate);
     tcase_add_test(reports, below_six_repeats_stand_ranges);
