@@ -152,7 +152,7 @@ static enum cell_status launch(struct processes *processes, struct child *child,
     if (child == processes->router && processes->quota.path[0] != '\0') {
         error = cgroup_quota_add(&processes->quota, child->pid);
         if (error != 0) {
-            snprintf(processes->message, CELL_MESSAGE_SIZE, "quota-percent: cannot move the router into %s: %s",
+            snprintf(processes->message, CELL_MESSAGE_SIZE, "quota-percent: cannot move the router into %.300s: %s",
                      processes->quota.path, strerror(-error));
             return CELL_SURROUNDINGS;
         }

@@ -54,7 +54,7 @@ START_TEST(cell)
     struct configuration configuration;
     struct result result;
     char message[CELL_MESSAGE_SIZE] = "";
-    const struct cell_options options = {.foreign_limit_percent = 1e6, .tries_max = 3};
+    const struct cell_options options = {.foreign_limit_percent = 1e6, .tries_max = 10}; /* late wake-ups */
     configure(&configuration, cells[_i]);
     result_init(&result);
     ck_assert_msg(cell_measure(&configuration, 1, &options, &result, message) == CELL_MEASURED, "%s", message);

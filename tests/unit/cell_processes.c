@@ -42,7 +42,7 @@ static void crash_at(const char *point)
     char name[32];
     snprintf(name, sizeof name, "crash-%s", point);
     if (fault_is(name))
-        raise(SIGSEGV);
+        raise(SIGTRAP); /* which no sanitizer takes for itself */
     snprintf(name, sizeof name, "hang-%s", point);
     while (fault_is(name))
         pause();
@@ -167,7 +167,7 @@ static void configure(struct configuration *configuration)
 static enum cell_status measure(const char *fault, struct result *result, char *message)
 {
     struct configuration configuration;
-    const struct cell_options options = {.foreign_limit_percent = 1e6, .tries_max = 1};
+    const struct cell_options options = {.foreign_limit_percent = 1e6, .tries_max = 10}; /* late wake-ups */
     configure(&configuration);
     setenv("FAULT", fault, 1);
     result_init(result);
@@ -209,9 +209,9 @@ static const struct {
     const char *fault, *says;
     enum cell_status status;
 } faults[] = {
-    {"crash-start", "killed by signal 11", CELL_FAILED},
-    {"crash-window", "killed by signal 11", CELL_FAILED},
-    {"crash-stop", "killed by signal 11", CELL_FAILED},
+    {"crash-start", "killed by signal 5", CELL_FAILED},
+    {"crash-window", "killed by signal 5", CELL_FAILED},
+    {"crash-stop", "killed by signal 5", CELL_FAILED},
     {"refuse", "opening the executor: no thread could be started", CELL_SURROUNDINGS},
     {"lose-a-task", "tasks accepted 1000 is not run 999 + drained 0 + queued 0", CELL_MEASURED},
 };
@@ -228,7 +228,7 @@ START_TEST(faulty)
     expect_no_children();
     result_fini(&result);
     ck_assert_int_eq(measure("none", &result, message), CELL_MEASURED); /* and the next cell is well */
-    ck_assert_ptr_null(result.invalid_reason);
+    ck_assert_msg(result.invalid_reason == NULL, "invalid: %s", result.invalid_reason);
     result_fini(&result);
 }
 END_TEST
