@@ -205,7 +205,7 @@ START_TEST(a_ring_being_written_to)
     struct platform_thread *thread;
     ck_assert_int_eq(platform_thread_start(&thread, "recorder", record_until_stopped, &recorder), 0);
     json_int_t lost = 0;
-    for (int turn = 0; turn < 100 || lost == 0; turn++) { /* until the ring has been round */
+    for (int turn = 0; turn < 30 || lost == 0; turn++) { /* until the ring has been round */
         json_t *document = document_of(&recorder.ring, 1);
         struct seen threads[THREADS_MAX];
         walk(document, threads);
