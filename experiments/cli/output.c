@@ -30,6 +30,7 @@ void output_init(void)
             _exit(EXIT_SURROUNDINGS);
     }
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is then an error that the store and exports tell */
 }
 
 /* Why an earlier write failed: stdio remembers that one did, not why. The output is broken already, so that one more

@@ -24,7 +24,7 @@ enum exit_status {
 };
 
 /* Makes descriptors 0, 1 and 2 safe: one that is closed is taken by /dev/null, so that no file opened later (a store!)
- * receives what is meant for it. Ignores SIGPIPE. Call first; before any thread. */
+ * receives what is meant for it. Ignores SIGPIPE and SIGXFSZ. Call first; before any thread. */
 void output_init(void);
 
 /* Flushes standard output. Returns status, or EXIT_SURROUNDINGS after a message if standard output was closed or did

@@ -92,6 +92,23 @@ static void remove_store(void)
     sample_folder_remove(folder);
 }
 
+static enum verdict read_sweep(struct store *store, int64_t sweep_id)
+{
+    struct result_set set;
+    if (store_read(store, sweep_id, true, &set) != STORE_OK) {
+        return TOLD;
+    }
+    bool whole = set.count == REPEATS;
+    for (int repeat = 1; whole && repeat <= REPEATS; repeat++) {
+        struct result row;
+        sample_row(&row, sweep_id, repeat % 4, repeat);
+        whole = sample_same(&row, &set.rows[repeat - 1]);
+        result_fini(&row);
+    }
+    result_set_fini(&set);
+    return whole ? WHOLE : SILENT;
+}
+
 /* Reads everything there should be. */
 static enum verdict read_all(enum store_mode mode)
 {
@@ -101,29 +118,17 @@ static enum verdict read_all(enum store_mode mode)
     if (store_open(path, mode, &store, message) != STORE_OK) {
         return message[0] ? TOLD : SILENT;
     }
-    if (store_sweep_list(store, &sweeps, &count) != STORE_OK) {
-        return TOLD;
-    }
-    if (count != SWEEPS) {
-        return SILENT;
-    }
-    for (size_t i = 0; i < count; i++) {
-        struct result_set set;
-        if (store_read(store, sweeps[i].id, true, &set) != STORE_OK) {
-            return TOLD;
+    enum verdict verdict = TOLD;
+    if (store_sweep_list(store, &sweeps, &count) == STORE_OK) {
+        verdict = count == SWEEPS ? WHOLE : SILENT;
+        for (size_t i = 0; i < count; i++) {
+            verdict = verdict == WHOLE ? read_sweep(store, sweeps[i].id) : verdict;
+            store_sweep_fini(&sweeps[i]);
         }
-        if (set.count != REPEATS) {
-            return SILENT;
-        }
-        for (int repeat = 1; repeat <= REPEATS; repeat++) {
-            struct result row;
-            sample_row(&row, sweeps[i].id, repeat % 4, repeat);
-            if (!sample_same(&row, &set.rows[repeat - 1])) {
-                return SILENT;
-            }
-        }
+        free(sweeps);
     }
-    return WHOLE;
+    store_close(store);
+    return verdict;
 }
 
 /* In a child, since it may crash or hang (an alarm ends it). */
