@@ -13,6 +13,9 @@
  *
  * Worst case. A burst of n tasks leaves an array of n slots for the rest of the pool's life.
  *
+ * Every store of bottom is a release: a release sequence ends at a later relaxed store of the same thread (C2x), so a
+ * thief that reads pop's bottom would otherwise have no edge to the slots below it.
+ *
  * Sources. Chase & Lev 2005; Le, Pop, Cohen, Zappa Nardelli 2013 for the orders; with the array published by release
  * and read by acquire, which the 2013 text had relaxed (found by Norris & Demsky 2013).
  *
@@ -92,14 +95,15 @@ static inline struct pilfer_task *deque_pop(struct deque *deque)
 {
     int64_t bottom = shared_i64_load_relaxed(&deque->bottom) - 1;       /* single writer */
     struct deque_array *array = shared_ptr_load_relaxed(&deque->array); /* single writer */
-    shared_i64_store_relaxed(&deque->bottom, bottom);                   /* ordered by fence @F deque.1 */
+    /* @P deque.1: a thief that reads this bottom still relies on the slots below it. Ordered by fence @F deque.1 too.
+     */
+    shared_i64_store_release(&deque->bottom, bottom);
     /* @F deque.1: store bottom, then load top. Without it owner and thief can both take the last task: the owner reads
      * a top from before the steal while the thief reads a bottom from before the pop. */
     ordered_fence_seq_cst();
     int64_t top = shared_i64_load_relaxed(&deque->top); /* re-checked by CAS; ordered by fence @F deque.1 */
     if (top > bottom) {
-        shared_i64_store_relaxed(&deque->bottom,
-                                 bottom + 1); /* single writer; nothing is exposed that was not before */
+        shared_i64_store_release(&deque->bottom, bottom + 1); /* @P deque.1: as above; exposes nothing new */
         return NULL;
     }
     struct pilfer_task *task = shared_ptr_load_relaxed(deque_slot(array, bottom)); /* own write */
@@ -108,7 +112,7 @@ static inline struct pilfer_task *deque_pop(struct deque *deque)
     /* The last one: @P deque.3, taken with the thieves' CAS. Full order: competes with steal's CAS and its fence. */
     if (!shared_i64_cas_seq_cst(&deque->top, &top, top + 1))
         task = NULL;
-    shared_i64_store_relaxed(&deque->bottom, bottom + 1); /* single writer; the deque is empty */
+    shared_i64_store_release(&deque->bottom, bottom + 1); /* @P deque.1: as above; the deque is empty */
     return task;
 }
 

@@ -145,6 +145,16 @@ int pilfer_wait(struct pilfer_executor *executor, struct pilfer_latch *latch)
     return pool_wait(executor->pool, latch);
 }
 
+/* Items whose reader was refused by the executor below are given readers now, while the workers are still there. If
+ * that fails again and again (no memory), the closing thread runs them itself, see drain_bound. */
+static void settle_bound(struct pilfer_executor *executor)
+{
+    enum { TRIES_MAX = 100 };
+    pool_quiesce(executor->pool, true);
+    for (int i = 0; i < TRIES_MAX && executor->bound->bound->busy(executor->bound); i++)
+        pool_quiesce(executor->pool, true);
+}
+
 /* The items that a bound still holds once its readers are gone. */
 static void drain_bound(struct pilfer_executor *executor, enum pilfer_close how, void (*cancel)(struct pilfer_task *))
 {
@@ -168,6 +178,8 @@ void pilfer_close(struct pilfer_executor *executor, enum pilfer_close how, void 
 {
     struct pool *pool = executor->pool;
     bool run = how == PILFER_CLOSE_RUN;
+    if (run && executor->bound != NULL)
+        settle_bound(executor);
     pool_stop(pool, run);
     pool_drain(pool, run, executor->bound == NULL ? cancel : NULL);
     if (executor->bound != NULL) {

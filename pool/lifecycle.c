@@ -140,11 +140,16 @@ static void wait_for_quiet(struct pool *pool)
     }
 }
 
-void pool_stop(struct pool *pool, bool run_queued)
+void pool_quiesce(struct pool *pool, bool run_queued)
 {
     shared_u32_store_seq_cst(&pool->state, run_queued ? POOL_CLOSING : POOL_STOPPED); /* @F pool.1 */
     wait_for_submitters(pool);
     wait_for_quiet(pool);
+}
+
+void pool_stop(struct pool *pool, bool run_queued)
+{
+    pool_quiesce(pool, run_queued);
     shared_u32_store_seq_cst(&pool->state, POOL_STOPPED); /* seq_cst: a plain step; nobody submits any more */
     if (pool->idle->stop != NULL)
         pool->idle->stop(pool);

@@ -68,7 +68,9 @@ void pool_detach(struct pool *pool);
 int pool_wait(struct pool *pool, struct pilfer_latch *latch);
 void pool_totals(struct pool *pool, struct account_totals *out);
 
-/* Ends the workers. After it only pool_drain and pool_destroy are allowed. */
+/* Refuses submits from outside (run_queued: not those of tasks) and waits until no worker is engaged or blocked. */
+void pool_quiesce(struct pool *pool, bool run_queued);
+/* Quiesces and ends the workers. After it only pool_drain and pool_destroy are allowed. */
 void pool_stop(struct pool *pool, bool run_queued);
 /* Runs (give_back NULL and run true) or gives back what is left. */
 void pool_drain(struct pool *pool, bool run, void (*give_back)(struct pilfer_task *task));
@@ -108,8 +110,8 @@ const struct bound *registry_bound(const char *name);
 const struct idle_policy *registry_idle(const char *name);
 const struct sizing_policy *registry_sizing(const char *name);
 
-/* Why the table of that name cannot be used (a required callback is missing, its name differs from the list's); NULL: it
- * can. */
+/* Why the table of that name cannot be used (a required callback is missing, its name differs from the list's); NULL:
+ * it can. */
 const char *registry_fault(enum pilfer_kind kind, const char *name);
 
 /* executor.c */

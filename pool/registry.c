@@ -26,7 +26,7 @@ struct row {
 };
 
 static const struct row rows[] = {
-#define REGISTRY_SCHEDULER(stem, name, hidden, specimen)                                                               \
+#define REGISTRY_SCHEDULER(stem, name, hidden, specimen) \
     {PILFER_KIND_SCHEDULER, name, hidden, specimen, &scheduler_##stem},
 #define REGISTRY_IDLE(stem, name, hidden, specimen)   {PILFER_KIND_IDLE, name, hidden, specimen, &idle_##stem},
 #define REGISTRY_SIZING(stem, name, hidden, specimen) {PILFER_KIND_SIZING, name, hidden, specimen, &sizing_##stem},
@@ -63,8 +63,8 @@ const struct sizing_policy *registry_sizing(const char *name)
     return find(PILFER_KIND_SIZING, name);
 }
 
-#define REQUIRE(table, callback)                                                                                       \
-    if ((table)->callback == NULL)                                                                                     \
+#define REQUIRE(table, callback)   \
+    if ((table)->callback == NULL) \
     return "callback " #callback " is missing"
 
 static const char *scheduler_fault(const struct scheduler *scheduler)
