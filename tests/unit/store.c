@@ -503,16 +503,17 @@ END_TEST
 /* ---- a file system without shared memory ---- */
 
 /* SQLite's own file system with the methods for shared memory taken away, as on a network. */
-static sqlite3_io_methods plain_methods;
+static sqlite3_io_methods plain_methods[2]; /* of the database, and of everything else, which is not locked */
 static sqlite3_vfs plain_vfs, *usual_vfs;
 
 static int plain_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *flags_out)
 {
     int status = usual_vfs->xOpen(usual_vfs, name, file, flags, flags_out);
     if (status == SQLITE_OK && file->pMethods) {
-        plain_methods = *file->pMethods;
-        plain_methods.iVersion = 1;
-        file->pMethods = &plain_methods;
+        sqlite3_io_methods *methods = &plain_methods[(flags & SQLITE_OPEN_MAIN_DB) == 0];
+        *methods = *file->pMethods;
+        methods->iVersion = 1;
+        file->pMethods = methods;
     }
     return status;
 }
