@@ -85,6 +85,7 @@ static struct layout *map(int file)
 
 struct counter_page *counter_page_create(const char *label, const char *workload)
 {
+    counter_page_list(NULL, 0); /* removes what dead ones left */
     struct counter_page *page = calloc(1, sizeof *page);
     if (page == NULL || !make_folder() || !page_path(page->path, sizeof page->path, getpid())) {
         free(page);
@@ -184,7 +185,8 @@ uint32_t counter_page_list(pid_t *pids, uint32_t capacity)
     }
     if (listing != NULL)
         closedir(listing);
-    qsort(pids, count < capacity ? count : capacity, sizeof *pids, compare_pids);
+    if (capacity > 0)
+        qsort(pids, count < capacity ? count : capacity, sizeof *pids, compare_pids);
     return count;
 }
 

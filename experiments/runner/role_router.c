@@ -222,6 +222,7 @@ static void say_server(const struct router_totals *totals)
     role_say_integer("total.answered", totals->requests_answered);
     role_say_integer("total.relayed", totals->requests_relayed);
     role_say_integer("total.requests_refused", totals->requests_refused);
+    role_say_integer("total.requests_unheard", totals->requests_unheard);
     role_say_integer("total.requests_lost", totals->requests_lost);
     role_say_integer("total.requests_invalid", totals->requests_invalid);
     role_say_integer("total.markers", totals->markers);

@@ -95,6 +95,7 @@ struct router_totals {
     uint64_t requests_relayed;  /* of the answered: with the extension's own reply; equals the marker items (B4 ends) */
     uint64_t requests_refused;  /* of the answered: 503, the executor refused an item of theirs */
     uint64_t requests_lost;     /* of the answered: 502 or 503, the extension was absent, went away or sent nonsense */
+    uint64_t requests_unheard;  /* of the answered: the client had left, or threw the answer away unread */
     uint64_t requests_invalid;  /* not among received: answered 400, 405, 413, 414, 431, 501 or 505, then closed */
     uint64_t requests_waited;   /* of the received: took the pending path */
     uint64_t markers;           /* B4 that finished a request */

@@ -88,11 +88,11 @@ static void stream_finish(struct stream *stream, bool relayed)
     if (relayed) {
         counter_add(&stream->markers, 1);
         counter_add(&client->relayed, 1);
-        counter_add(&client->answered, 1);
+        client_count_answer(client);
         client_continue(client);
     } else if (stream->head_written) {
         counter_add(&client->lost, 1);
-        counter_add(&client->answered, 1);
+        client_count_answer(client);
         client_cut(client);
         client_continue(client);
     } else {

@@ -219,6 +219,7 @@ static void server_add_client(const struct client *client, struct router_totals 
     out->requests_answered += counter_read(&client->answered);
     out->requests_relayed += counter_read(&client->relayed);
     out->requests_refused += counter_read(&client->refused);
+    out->requests_unheard += counter_read(&client->unheard);
     out->requests_lost += counter_read(&client->lost);
     out->requests_invalid += counter_read(&client->invalid);
     out->requests_waited += counter_read(&client->waited);

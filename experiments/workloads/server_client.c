@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* News for the loop. */
-enum { LOOP_DATA = 1, LOOP_INPUT_END = 2, LOOP_ROOM = 4, LOOP_OUTPUT_END = 8, LOOP_DEADLINE = 16 };
+enum { LOOP_DATA = 1, LOOP_INPUT_END = 2, LOOP_ROOM = 4, LOOP_OUTPUT_END = 8, LOOP_DEADLINE = 16, LOOP_RESET = 32 };
 
 /* What the loop waits for; in the top bits of client->waiting, the tick of its beginning below. */
 enum { WAITING_NOTHING, WAITING_HEADER, WAITING_REQUEST, WAITING_OUTPUT, WAITING_END };
@@ -98,12 +98,28 @@ void client_write_head(struct client *client, int status, uint64_t size)
     client_write(client, head, (uint32_t)length);
 }
 
+void client_count_answer(struct client *client)
+{
+    counter_add(&client->answered, 1);
+    client->answer_unread =
+        !client->input_ended && (shared_u32_load_relaxed(&client->loop.word) & LOOP_INPUT_END) == 0; /* counter only */
+    if (!client->answer_unread)
+        counter_add(&client->unheard, 1);
+}
+
+static void client_on_reset(struct client *client)
+{
+    if (client->answer_unread)
+        counter_add(&client->unheard, 1);
+    client->answer_unread = false;
+}
+
 void client_answer(struct client *client, int status, const void *body, uint32_t size)
 {
     client_write_head(client, status, size);
     if (size > 0 && client->parser.method != HTTP_HEAD)
         client_write(client, body, size);
-    counter_add(&client->answered, 1);
+    client_count_answer(client);
 }
 
 void client_flush(struct client *client)
@@ -130,6 +146,7 @@ static void client_refuse(struct client *client)
 static bool client_take_request(struct client *client, bool refuse)
 {
     counter_add(&client->received, 1);
+    client->answer_unread = false;
     client_wait(client, WAITING_NOTHING);
     if (refuse) {
         client_refuse(client);
@@ -256,6 +273,8 @@ static void client_loop(struct client *client, bool refuse)
         const uint32_t news = gate_take(&client->loop);
         client->input_ended |= (news & LOOP_INPUT_END) != 0;
         client->output_ended |= (news & LOOP_OUTPUT_END) != 0;
+        if (news & LOOP_RESET)
+            client_on_reset(client);
         if (news & LOOP_DEADLINE)
             client_on_deadline(client);
         if (!client_take_requests(client, refuse))
@@ -290,7 +309,8 @@ static bool client_ready(struct source *source, uint32_t ready)
 
 static void client_news(struct receiver *receiver, uint32_t bits)
 {
-    client_kick(CLIENT_OF_RECEIVER(receiver), bits & RECEIVER_END ? LOOP_DATA | LOOP_INPUT_END : LOOP_DATA);
+    const uint32_t end = bits & RECEIVER_END ? LOOP_INPUT_END : 0, reset = bits & RECEIVER_RESET ? LOOP_RESET : 0;
+    client_kick(CLIENT_OF_RECEIVER(receiver), LOOP_DATA | end | reset);
 }
 
 static void client_room(struct sender *sender)
@@ -388,6 +408,7 @@ void client_adopt(struct server *server, struct transport_connection *connection
     stall_lift(&client->sender.full);
     http_request_begin(&client->parser);
     client->input_ended = client->output_ended = client->closing = client->close_told = false;
+    client->answer_unread = false;
     client_wait(client, WAITING_HEADER);
     client_open_gate(&client->sender.gate);
     client_open_gate(&client->loop);

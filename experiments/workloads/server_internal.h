@@ -65,9 +65,10 @@ struct receiver {
     struct pipe input;
     struct stall full;
     struct shared_u32 discard; /* 1: read and forget; written by the consumer; relaxed, followed by a kick */
-    void (*news)(struct receiver *receiver, uint32_t bits); /* RECEIVER_DATA, or RECEIVER_END as the last thing */
+    void (*news)(struct receiver *receiver, uint32_t bits); /* RECEIVER_DATA, or RECEIVER_END as the last thing,
+                                                               with RECEIVER_RESET if the peer threw data away */
 };
-enum { RECEIVER_DATA = 1, RECEIVER_END = 2 };
+enum { RECEIVER_DATA = 1, RECEIVER_END = 2, RECEIVER_RESET = 4 };
 
 /* The sending half. */
 struct sender {
@@ -96,7 +97,8 @@ struct io_queue {
 };
 
 /* X(name). Counters of a client, over all the connections that it has served; the loop gate's owner writes. */
-#define CLIENT_COUNTERS(X) X(received) X(answered) X(relayed) X(refused) X(lost) X(invalid) X(waited) X(items)
+#define CLIENT_COUNTERS(X) \
+    X(received) X(answered) X(relayed) X(refused) X(lost) X(invalid) X(waited) X(unheard) X(items)
 
 struct client {
     struct receiver receiver;
@@ -108,6 +110,7 @@ struct client {
         waiting; /* what the loop waits for and since which tick; written by its owner, read by the tick */
     struct http_request_parser parser;
     bool input_ended, output_ended, closing, close_told;
+    bool answer_unread; /* nothing has come since the last answer */
 #define CLIENT_COUNTER(name) struct shared_u64 name;
     CLIENT_COUNTERS(CLIENT_COUNTER)
 #undef CLIENT_COUNTER
@@ -199,6 +202,10 @@ void client_free(struct client *client);
 void client_check_deadline(struct client *client, uint32_t tick);
 /* Writes a whole answer into the client's output and counts it; the owner of the loop. body may be NULL with size 0. */
 void client_answer(struct client *client, int status, const void *body, uint32_t size);
+/* Counts an answer, and whether the client leaves without it: a load generator that stops in mid-request has ended its
+ * side before the answer is written (news that the loop has not taken yet counts as well), or closes with the answer
+ * unread, which resets the connection. So the server's count can be compared with the client's. Loop owner. */
+void client_count_answer(struct client *client);
 /* Only the header, with Content-Length size; the body follows through client_write(). Not counted. */
 void client_write_head(struct client *client, int status, uint64_t size);
 void client_write(struct client *client, const void *bytes, uint32_t size);

@@ -63,7 +63,7 @@ bool receiver_run(struct receiver *receiver, uint32_t ready)
             break;
     }
     if (count == 0 ? room > 0 : count < 0 && count != -EAGAIN) {
-        receiver->news(receiver, RECEIVER_END);
+        receiver->news(receiver, count == -ECONNRESET ? RECEIVER_END | RECEIVER_RESET : RECEIVER_END);
         return false;
     }
     if (news)
