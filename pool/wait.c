@@ -3,7 +3,7 @@
  * Waiting for a latch: from outside, and from inside a task.
  *
  * How it works. Inside a task the worker first helps: it runs other tasks, nested. With none to run it counts as
- * blocked instead of engaged, looks once more, engages a substitute if there is work, and parks on the latch's word.
+ * blocked instead of engaged, engages a substitute for its turn, and parks on the latch's word.
  *
  * Worst case. Each blocked task holds a thread; PILFER_SUBSTITUTES_MAX of them is the limit. Where no substitute can be
  * started (a thread could not be), a waiting task looks for something to help with every HELP_AGAIN_NS instead; one
@@ -57,12 +57,15 @@ static void end_block(struct worker *worker)
         worker->pool->sizing->blocked(worker->pool, -1);
 }
 
-/* The worker counts as blocked instead of engaged, and somebody takes its place if there is work. False: it must not
- * block, since too many do, or since nobody would be left to run what is queued. */
+/* The worker counts as blocked instead of engaged, and a substitute takes its turn. Also when nothing is queued: a
+ * submit may have relied on this worker to look again before it leaves, and an idle policy may hold a request that only
+ * a turn takes back. False: it must not block, since too many do, or since nobody would be left to run what is queued.
+ */
 static bool begin_block(struct worker *worker)
 {
     struct pool *pool = worker->pool;
-    uint32_t moved = pool->scheduler->surrender_local != NULL ? pool->scheduler->surrender_local(worker) : 0;
+    if (pool->scheduler->surrender_local != NULL)
+        pool->scheduler->surrender_local(worker);
     uint64_t word = shared_u64_load_relaxed(&pool->counts); /* re-checked by CAS */
     struct pool_counts counts;
     do {
@@ -71,23 +74,21 @@ static bool begin_block(struct worker *worker)
             return false;
         counts.engaged--;
         counts.blocked++;
-    } while (
-        !shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts))); /* full order: before the look below */
+        /* Full order: this worker leaves the engaged ones before it engages another one or looks for tasks. */
+    } while (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts)));
     if (pool->sizing->blocked != NULL)
         pool->sizing->blocked(pool, 1);
-    ordered_fence_seq_cst(); /* @F pool.2: leave engaged, then look for tasks; pairs with the idle policy's submit fence
-                              */
-    if (moved == 0 && !pool->scheduler->pending(pool))
-        return true;
     if (pool_engage(pool, worker)) {
         worker_count(worker, COUNTER_substitutes, 1);
         pool->idle->release(pool, worker);
-    } else if (worker->help_depth >= PILFER_HELP_DEPTH_MAX && lacks_substitutes(pool) &&
-               counts_unpack(shared_u64_load_seq_cst(&pool->counts)).engaged == 0) {
-        end_block(worker);
-        return false;
+        return true;
     }
-    return true;
+    ordered_fence_seq_cst(); /* @F pool.2: leave the engaged ones, then look for tasks */
+    if (worker->help_depth < PILFER_HELP_DEPTH_MAX || !lacks_substitutes(pool) ||
+        counts_unpack(shared_u64_load_seq_cst(&pool->counts)).engaged > 0 || !pool->scheduler->pending(pool))
+        return true;
+    end_block(worker);
+    return false;
 }
 
 static bool help(struct worker *worker)
