@@ -73,7 +73,8 @@ struct pilfer_options {
 /* Opens an executor. Fails with -ENOENT (unknown name), -EINVAL (a value or a pair of policies that is not admitted),
  * -ENOMEM or -EAGAIN (no thread); then message holds one line that says what and why, and nothing is left behind.
  * message must hold PILFER_MESSAGE_SIZE bytes. If the first worker starts and a later one cannot, the executor works
- * with those it has and counter thread_failures says so. Any thread. */
+ * with those it has and counter thread_failures says so. Any thread. After a fork the child has no workers: it may only
+ * exec or _exit; the parent's executor goes on. */
 int pilfer_open(const struct pilfer_options *options, struct pilfer_executor **out, char *message);
 
 /* Hands a task over. Any thread, also from inside a task. Returns 0; or -EAGAIN (a bounded queue is full), -ENOMEM or

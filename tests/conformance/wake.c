@@ -4,9 +4,16 @@
  *
  * Method. One task goes into an executor that has nothing else to do, the test waits until it has run, and again, so
  * that no later submit can repair what the first one lost. Three phases, since the window lies in a different place in
- * each: parked      all workers have parked before the submit announcing  the submit comes a random 0 to 4 us after the
- * last task, when workers look for the last time and announce spinning    the submit follows at once on 1, 2 and 8
- * workers, at spin limit 0 and more, from a thread that is attached, one that is not, and from inside a task.
+ * each:
+ *
+ *     parked      all workers have parked before the submit
+ *     announcing  the submit comes when workers look for the last time and announce themselves: the last task says at
+ *                 what time it will return, and the test aims at a random short time after that
+ *     spinning    the submit follows the last task at once
+ *
+ * on 1, 2 and 8 workers, at spin limit 0 and more, from a thread that is attached and from one that is not. Also from
+ * inside a task that runs on until another worker has come; and with every worker blocked in a wait, inside a task, for
+ * the one that is submitted.
  *
  * Conviction. While the task has not run, the test looks: no worker is engaged and the scheduler says that a task is
  * pending, REST_LOOKS times in a row with a pause between them: nobody will ever come. What cannot be seen that way (no
@@ -161,6 +168,73 @@ static void probe_from_inside(const struct subject *subject, uint32_t workers, e
     pilfer_close(executor, PILFER_CLOSE_RUN, NULL);
 }
 
+/* Every worker runs a task that waits, inside the pool, for one that is submitted from outside when all do. */
+struct waiting {
+    struct pilfer_task task;
+    struct pilfer_executor *executor;
+    struct pilfer_latch *awaited, *done;
+    struct shared_u32 *waits; /* tasks about to wait; counter only */
+};
+
+static void wait_inside(struct pilfer_task *task)
+{
+    const struct waiting *waiting = (const struct waiting *)task;
+    shared_u32_add_relaxed(waiting->waits, 1);
+    if (pilfer_wait(waiting->executor, waiting->awaited) != 0)
+        check_broken("a wait from inside a task was refused");
+    pilfer_latch_arrive(waiting->done);
+}
+
+struct awaited {
+    struct pilfer_task task;
+    struct pilfer_latch *latch;
+};
+
+static void run_awaited(struct pilfer_task *task)
+{
+    pilfer_latch_arrive(((struct awaited *)task)->latch);
+}
+
+struct waits {
+    const struct shared_u32 *count;
+    uint32_t expected;
+};
+
+static bool all_wait(void *context)
+{
+    const struct waits *waits = context;
+    return shared_u32_load_relaxed(waits->count) == waits->expected;
+}
+
+static void probe_blocked(const struct subject *subject, uint32_t workers)
+{
+    enum { BLOCKED_ROUNDS = 300, WORKERS_MAX = 8 };
+    struct pilfer_executor *executor = load_open(subject, workers, 0, 0);
+    uint64_t random = subject->seed + workers;
+    for (uint32_t round = 0; round < BLOCKED_ROUNDS; round++) {
+        struct pilfer_latch latch, done;
+        struct shared_u32 count = {0};
+        struct waiting waiting[WORKERS_MAX];
+        struct awaited awaited = {.task.run = run_awaited, .latch = &latch};
+        struct waits waits = {&count, workers};
+        check_trying("one task into %u workers that all wait for it inside a task (round %u)", workers, round);
+        pilfer_latch_init(&latch, 1);
+        pilfer_latch_init(&done, workers);
+        for (uint32_t i = 0; i < workers; i++) {
+            waiting[i] = (struct waiting){
+                .task.run = wait_inside, .executor = executor, .awaited = &latch, .done = &done, .waits = &count};
+            if (pilfer_submit(executor, &waiting[i].task, PILFER_PLACEMENT_DEFAULT) != 0)
+                check_broken("a submit to an idle executor was refused");
+        }
+        check_until(all_wait, &waits);
+        platform_pause((uint32_t)(check_random(&random) % 256)); /* on their way into the kernel, or there */
+        if (pilfer_submit(executor, &awaited.task, (enum pilfer_placement)(check_random(&random) % 3)) != 0)
+            check_broken("a submit to blocked workers was refused");
+        pilfer_wait(executor, &done);
+    }
+    pilfer_close(executor, PILFER_CLOSE_RUN, NULL);
+}
+
 void check_wake(const struct subject *subject)
 {
     static const uint32_t counts[] = {1, 2, 8};
@@ -170,8 +244,10 @@ void check_wake(const struct subject *subject)
                 probe_from_outside(subject, counts[i], spin_limit, phase);
     if (inside_runs_in_submitter(subject))
         return;
+    probe_blocked(subject, 1);
     for (uint32_t workers = 2; workers <= 8; workers += 6) {
         probe_from_inside(subject, workers, PILFER_PLACEMENT_GLOBAL);
+        probe_blocked(subject, workers);
         if (!inside_has_private_slot(subject))
             probe_from_inside(subject, workers, PILFER_PLACEMENT_LOCAL);
     }

@@ -7,7 +7,9 @@
  * which blocks that the program itself asked for are alive, so that a leak shows without a second tool.
  *
  * Control. A program that knows it calls the functions of preload.h. Any other one is told by environment variables,
- * read when the library is loaded: PILFER_FAULT_ALLOCATION=n   the n-th allocation from the start fails
+ * read when the library is loaded:
+ *
+ *   PILFER_FAULT_ALLOCATION=n   the n-th allocation from the start fails
  *   PILFER_FAULT_THREAD=k       the k-th pthread_create from the start fails
  *   PILFER_FAULT_FOLLOWING=1    and all later ones
  *   PILFER_FAULT_ERROR=EAGAIN   or ENOMEM: what pthread_create answers
