@@ -38,40 +38,11 @@ const char *report_ratio_text(const struct interval *interval, char out[REPORT_R
     return out;
 }
 
-static bool is_text(const struct cell *cell, enum result_column column, const char *wanted)
-{
-    const char *text = cell->first->columns[column].text;
-    return !wanted || (text && strcmp(text, wanted) == 0);
-}
-
-static bool is_number(const struct cell *cell, enum result_column column, double wanted)
-{
-    const struct result_value *value = &cell->first->columns[column];
-    return wanted < 0 || (value->kind == RESULT_KNOWN_NUMBER && value->number == wanted);
-}
-
-const struct cell *report_find_cell(const struct cell_set *cells, const struct report_wanted *wanted)
-{
-    for (size_t i = 0; i < cells->count; i++) {
-        const struct cell *cell = &cells->cells[i];
-        if (is_text(cell, RESULT_mode, wanted->mode) && is_text(cell, RESULT_label, wanted->label) &&
-            is_text(cell, RESULT_workload, wanted->workload) && is_number(cell, RESULT_rate_rps, wanted->rate_rps) &&
-            is_number(cell, RESULT_max_workers_resolved, wanted->max_workers_resolved) &&
-            is_number(cell, RESULT_spin_limit_resolved, wanted->spin_limit_resolved)) {
-            return cell;
-        }
-    }
-    return NULL;
-}
-
 struct interval report_ratio_line(FILE *stream, const char *words, const struct cell *above, const struct cell *below,
                                   const char *number)
 {
     char text[REPORT_RATIO_SIZE];
-    struct interval ratio = {.median = NAN, .low = NAN, .high = NAN};
-    if (above && below) {
-        ratio = cell_ratio(above, below, number);
-    }
+    struct interval ratio = cell_ratio(above, below, number);
     fprintf(stream, "  %s: %s\n", words, isnan(ratio.median) ? "not measured" : report_ratio_text(&ratio, text));
     return ratio;
 }

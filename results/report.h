@@ -38,19 +38,8 @@ int report_write(FILE *stream, struct store *store, const struct store_sweep *sw
 /* A ratio for people: "1.92 [1.71 2.10]", with round brackets for a range, "-" without values. Returns out. */
 const char *report_ratio_text(const struct interval *interval, char out[REPORT_RATIO_SIZE]);
 
-/* What a cell must have to be found; NULL or a negative number: anything. Numbers are what the words meant. */
-struct report_wanted {
-    const char *mode, *label, *workload;
-    double rate_rps, max_workers_resolved, spin_limit_resolved;
-};
-#define REPORT_WANTED_ANY \
-    ((struct report_wanted){.rate_rps = -1, .max_workers_resolved = -1, .spin_limit_resolved = -1})
-
-/* The first such cell, or NULL. */
-const struct cell *report_find_cell(const struct cell_set *cells, const struct report_wanted *wanted);
-
 /* Writes "  WORDS: 1.92 [1.71 2.10]", the ratio of a number ("router_cpu_us_per_request") between two cells, and
- * returns it. A cell that is NULL, or without values, is told as not measured (all NaN). */
+ * returns it. Without values on a side it is told as not measured (all NaN). */
 struct interval report_ratio_line(FILE *stream, const char *words, const struct cell *above, const struct cell *below,
                                   const char *number);
 

@@ -158,7 +158,7 @@ static void set_quality(struct table *table, size_t column, const struct cell *c
     }
 }
 
-/* Builds the table of some lines; quality: with the columns that say how many repeats were used. */
+/* Builds the table of some lines; quality: with what was left out. Else nothing was, and n counts all valid repeats. */
 static void fill_table(struct table *table, const struct group *group, const struct line *lines, size_t count,
                        enum part part, bool quality)
 {
@@ -177,6 +177,9 @@ static void fill_table(struct table *table, const struct group *group, const str
         column = set_measures(table, column, &lines[i], digits, part);
         if (quality) {
             set_quality(table, column, lines[i].cell);
+        } else if (part == PART_MEASURED) {
+            struct quality all = quality_of(lines[i].cell);
+            table_set(table, column, "%u", all.used + all.disturbed);
         }
     }
 }
@@ -250,7 +253,47 @@ static void write_moving(FILE *stream, const struct line *lines, size_t count, s
     word_list_fini(&still);
 }
 
-/* ---- what does not separate ---- */
+/* ---- more workers ---- */
+
+/* The cells from first on that differ in max-workers only: the number of the one after the last. */
+static size_t end_of_run(const struct group *group, size_t first)
+{
+    size_t end = first + 1;
+    while (end < group->count &&
+           axes_are_neighbours(&group->axes, group->cells[first], group->cells[end], "max_workers")) {
+        end++;
+    }
+    return end;
+}
+
+static bool has_values(const struct cell *cell)
+{
+    return cell_interval(cell, "router_cpu_us_per_request", false).count > 0;
+}
+
+/* "25 against 1 at spin-limit 0: 1.48 [1.41 1.55]", one line per run of cells that differ in max-workers only. */
+static void write_most_against_fewest(FILE *stream, const struct group *group)
+{
+    size_t lines = 0;
+    for (size_t first = 0, end; first < group->count; first = end) {
+        end = end_of_run(group, first);
+        const struct cell *fewest = group->cells[first], *most = group->cells[end - 1];
+        if (end - first < 2 || !has_values(fewest) || !has_values(most)) {
+            continue;
+        }
+        char *where = axes_describe(&group->axes, fewest, "max_workers"), *words;
+        char above[AXIS_TEXT_SIZE], below[AXIS_TEXT_SIZE];
+        bool only = strcmp(where, "the only cell") == 0;
+        if (asprintf(&words, "%s against %s%s%s", axis_text(most, "max_workers", above),
+                     axis_text(fewest, "max_workers", below), only ? "" : " at ", only ? "" : where) < 0) {
+            heap_or_end(NULL);
+        }
+        fputs(lines++ == 0 ? "CPU per request, most against fewest max-workers:\n" : "", stream);
+        report_ratio_line(stream, words, most, fewest, "router_cpu_us_per_request");
+        free(words);
+        free(where);
+    }
+}
 
 /* Adds the pair of neighbours if their interval includes 1; false if there is nothing to compare. */
 static bool add_pair(struct word_list *together, const struct cell *below, const struct cell *above)
@@ -268,14 +311,11 @@ static bool add_pair(struct word_list *together, const struct cell *below, const
 static void write_separation(FILE *stream, const struct group *group, size_t width)
 {
     size_t compared = 0, lines = 0;
-    for (size_t first = 0, i; first < group->count; first = i) {
+    for (size_t first = 0, end; first < group->count; first = end) {
         struct word_list together = {0};
-        for (i = first + 1; i < group->count; i++) {
-            const struct cell *below = group->cells[i - 1], *above = group->cells[i];
-            if (!axes_are_neighbours(&group->axes, below, above, "max_workers")) {
-                break;
-            }
-            compared += add_pair(&together, below, above);
+        end = end_of_run(group, first);
+        for (size_t i = first + 1; i < end; i++) {
+            compared += add_pair(&together, group->cells[i - 1], group->cells[i]);
         }
         if (together.count > 0) {
             char *where = axes_describe(&group->axes, group->cells[first], "max_workers"), *head;
@@ -329,6 +369,7 @@ void group_write(FILE *stream, const struct group *group, size_t width)
     write_lines(stream, group, lines, width);
     write_moving(stream, lines, group->count, width);
     free(lines);
+    write_most_against_fewest(stream, group);
     write_separation(stream, group, width);
     write_unrejected(stream, group);
 }

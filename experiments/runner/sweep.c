@@ -310,6 +310,8 @@ int sweep_run(struct plan *plan, const struct sweep_options *options, int64_t *s
     *sweep_id = 0;
     if (store_open(options->store_path, STORE_WRITE, &run.store, message) != STORE_OK)
         return complain_of_store(message);
+    if (store_notice(run.store)[0] != '\0')
+        complain("note: %s", store_notice(run.store));
     int status = begin(&run, &nothing_to_do);
     if (status == EXIT_DONE) {
         *sweep_id = run.sweep.id;

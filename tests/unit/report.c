@@ -274,31 +274,16 @@ START_TEST(poor_sweeps_make_sentences)
 }
 END_TEST
 
-START_TEST(ratio_lines)
+START_TEST(what_the_most_workers_cost)
 {
     struct result_set set;
-    struct cell_set cells;
     make_set(&set, 7, REPEATS, 1);
-    cell_set_init(&cells, &set);
-    struct report_wanted wanted = REPORT_WANTED_ANY;
-    wanted.mode = "paced";
-    wanted.max_workers_resolved = 25;
-    wanted.spin_limit_resolved = 70;
-    const struct cell *above = report_find_cell(&cells, &wanted);
-    wanted.max_workers_resolved = 1;
-    const struct cell *below = report_find_cell(&cells, &wanted);
-    wanted.max_workers_resolved = 99;
-    ck_assert_ptr_null(report_find_cell(&cells, &wanted));
-    char *text;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-    struct interval ratio = report_ratio_line(stream, "25 against 1", above, below, "router_cpu_us_per_request");
-    report_ratio_line(stream, "missing", above, NULL, "router_cpu_us_per_request");
-    fclose(stream);
-    ck_assert_double_eq_tol(ratio.median, 2, 1e-9);
-    ck_assert_str_eq(text, "  25 against 1: 2.00 [1.96 2.04]\n  missing: not measured\n");
+    char *text = report_text(&set, &(struct report_options){0});
+    expect(text, "CPU per request, most against fewest max-workers:\n"
+                 "  default (4) against 1 at spin-limit 0: 1.12 [1.12 1.12]\n"
+                 "  25 against 1 at spin-limit default (70): 2.01 [1.97 2.05]\n");
+    expect(strstr(text, "\nPaced"), "  25 against 1: 2.00 [1.96 2.04]\n");
     free(text);
-    cell_set_fini(&cells);
     result_set_fini(&set);
 }
 END_TEST
@@ -438,7 +423,7 @@ int main(void)
     tcase_add_test(reports, rejected_repeats_are_told);
     tcase_add_test(reports, raw_repeats_one_per_line);
     tcase_add_test(reports, poor_sweeps_make_sentences);
-    tcase_add_test(reports, ratio_lines);
+    tcase_add_test(reports, what_the_most_workers_cost);
     tcase_add_test(comparisons, the_same_does_not_regress);
     tcase_add_test(comparisons, a_regression_is_found);
     tcase_add_test(comparisons, more_requests_are_better);
