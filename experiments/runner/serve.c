@@ -56,8 +56,7 @@ int serve_run(const struct configuration *configuration, uint16_t port, const vo
         return 0;
     if (status != CELL_MEASURED)
         return exit_status(status);
-    printf("listening on http://127.0.0.1:%llu\n", (unsigned long long)counted(&processes, "port"));
-    fflush(stdout);
+    fprintf(stderr, "listening on http://127.0.0.1:%llu\n", (unsigned long long)counted(&processes, "port"));
     status = processes_wait_until(&processes, UINT64_MAX);
     int result = status == CELL_INTERRUPTED ? finish(&processes, message) : exit_status(status);
     processes_end(&processes);

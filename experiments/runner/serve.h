@@ -8,7 +8,7 @@
 #include "cell.h"
 
 /* Starts the server under test (workload router, with its extension, or echo) on a port of 127.0.0.1 (0: any free one),
- * prints "listening on http://127.0.0.1:PORT" on standard output, and serves until *stop is true; a signal handler sets
+ * prints "listening on http://127.0.0.1:PORT" on standard error, and serves until *stop is true; a signal handler sets
  * it. Then finishes what is in flight, prints "requests=N tasks_run=N refused=N" on standard output and returns 0;
  * requests are those whose answer was not left behind, as a load generator does when it stops.
  * Otherwise writes one line into message (CELL_MESSAGE_SIZE bytes) and returns the exit status: 1 when a process

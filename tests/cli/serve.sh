@@ -16,7 +16,7 @@ folder=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || kill -9 "$server" 2>/dev/null || true; rm -rf "$folder"' EXIT
 cd "$folder"
-mkfifo output
+mkfifo said
 
 fail() {
     echo "serve: $*"
@@ -25,10 +25,10 @@ fail() {
 
 # serve_and_stop SIGNAL WORKLOAD: five requests, then the signal.
 serve_and_stop() {
-    "$program" serve "$2" --scheduler chase-lev --port 0 >output 2>errors &
+    "$program" serve "$2" --scheduler chase-lev --port 0 >output 2>said &
     server=$!
-    exec 3<output
-    read -r line <&3 || fail "$2 said nothing: $(cat errors)"
+    exec 3<said
+    read -r line <&3 || fail "$2 said nothing"
     url=${line#listening on }
     case $url in
     http://127.0.0.1:*) ;;
@@ -46,14 +46,14 @@ serve_and_stop() {
     status=0
     wait "$server" || status=$?
     server=
-    [ "$status" = 0 ] || fail "status $status after $1: $(cat errors)"
-    read -r line <&3 || fail "no counts after $1"
+    [ "$status" = 0 ] || fail "status $status after $1: $(cat <&3)"
+    ! read -r line <&3 || fail "one more line on standard error: '$line'"
+    exec 3<&-
+    line=$(cat output)
     case $line in
     "requests=5 tasks_run="[1-9]*" refused=0") ;;
     *) fail "counts after $1: '$line'" ;;
     esac
-    ! read -r line <&3 || fail "one more line: '$line'"
-    exec 3<&-
 }
 
 serve_and_stop INT router
@@ -66,9 +66,9 @@ status=0
 grep -q 'router or echo' errors || fail "serve ping: $(cat errors)"
 
 # A port that is taken.
-"$program" serve echo --port 0 >output 2>errors &
+"$program" serve echo --port 0 >output 2>said &
 server=$!
-exec 3<output
+exec 3<said
 read -r line <&3
 status=0
 "$program" serve echo --port "${line##*:}" >output.txt 2>errors || status=$?
