@@ -388,7 +388,7 @@ int specification_parse_selector(const char *selector, FILE *stream, struct spec
     struct faults faults;
     faults_init(&faults, stream, selector);
     specification_init(out, "");
-    fault(&faults, "found no built-in sweep of this name, expected one or a file such as ./%s.sweep%s", faults.origin,
-          hint(selector, names, BUILTIN_SWEEPS));
+    fault(&faults, "found no built-in sweep of this name (a file is given with a slash or a dot, such as ./%s.sweep)%s",
+          faults.origin, hint(selector, names, BUILTIN_SWEEPS));
     return (int)faults.count;
 }
