@@ -40,6 +40,7 @@ fail() {
     exit 1
 }
 
+# Status 1 is no failure here: a cell of 10 ms may well be invalid on a busy machine.
 sweep() {
     "$program" sweep "$plan" --store "$store" --seed "$1" --resume >"$folder/out" 2>&1
 }
@@ -110,7 +111,7 @@ for delay in $delays; do
         check_kept last
         mv "$folder/now" "$folder/before"
         if [ "$(wc -l <"$folder/before")" -eq "$planned" ]; then
-            sweep "$current" || fail "a complete sweep cannot be resumed: $(cat "$folder/out")"
+            sweep "$current" || [ $? -eq 1 ] || fail "a complete sweep cannot be resumed: $(cat "$folder/out")"
             check_complete last
             sweeps=$((sweeps + 1))
             current=$((current + 1))
