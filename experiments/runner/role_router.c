@@ -156,13 +156,20 @@ static void say_split(const struct account_totals *window)
     role_say_number("clock_read_ns", clock_read_ns);
 }
 
+/* A largest value is no sum: it has no difference over the window, and stands for the whole run. */
+static bool is_level(const char *name)
+{
+    size_t length = strlen(name);
+    return length >= 4 && strcmp(name + length - 4, "_max") == 0;
+}
+
 static void say_extras(const struct snapshot *first, const struct snapshot *last)
 {
     for (uint32_t i = 0; i < last->extra_count; i++) {
         const struct extra *extra = &last->extras[i];
         double before = 0;
         for (uint32_t j = 0; j < first->extra_count; j++) {
-            if (strcmp(first->extras[j].name, extra->name) == 0)
+            if (!is_level(extra->name) && strcmp(first->extras[j].name, extra->name) == 0)
                 before = first->extras[j].value;
         }
         char line[96];

@@ -107,6 +107,12 @@ static int stand_in(struct role *role)
     crash_at("start");
     if (fault_is("refuse"))
         role_refuse("opening the executor", "no thread could be started");
+    if (fault_is("hang-with-a-child")) {
+        pid_t child = fork();
+        while (child == 0)
+            pause();
+        role_say_integer("child", (uint64_t)child);
+    }
     role_say_integer("port", listen_somewhere());
     role_say_word("ready");
     crash_at("ready");
@@ -320,6 +326,32 @@ static _Noreturn void doomed_runner(int out)
         pause();
 }
 
+/* Waits for the end of a process that is no child of this one. */
+static bool has_ended(int handle)
+{
+    struct pollfd ended = {.fd = handle, .events = POLLIN};
+    bool seen = poll(&ended, 1, 5000) == 1;
+    close(handle);
+    return seen;
+}
+
+START_TEST(whole_group_is_ended)
+{
+    struct processes processes;
+    char message[CELL_MESSAGE_SIZE];
+    uint64_t child;
+    start("hang-with-a-child", &processes, message);
+    ck_assert(report_integer(&processes.router->report, "child", &child));
+    int handle = (int)syscall(SYS_pidfd_open, (pid_t)child, 0);
+    ck_assert_int_ge(handle, 0);
+    processes_end(&processes);
+    bool ended = has_ended(handle);
+    if (!ended)
+        kill((pid_t)child, SIGKILL);
+    ck_assert(ended);
+}
+END_TEST
+
 START_TEST(dies_with_the_runner)
 {
     int ends[2];
@@ -333,9 +365,10 @@ START_TEST(dies_with_the_runner)
     ck_assert_int_ge(handle, 0);
     kill(runner, SIGKILL);
     ck_assert_int_eq(waitpid(runner, NULL, 0), runner);
-    struct pollfd ended = {.fd = handle, .events = POLLIN};
-    ck_assert_int_eq(poll(&ended, 1, 5000), 1);
-    close(handle);
+    bool ended = has_ended(handle);
+    if (!ended)
+        kill(orphan, SIGKILL);
+    ck_assert(ended);
 }
 END_TEST
 
@@ -383,6 +416,7 @@ int main(int argc, char **argv)
     tcase_add_test(cases, hang);
     tcase_add_test(cases, killed_by_somebody);
     tcase_add_test(cases, interrupted);
+    tcase_add_test(cases, whole_group_is_ended);
     tcase_add_test(cases, dies_with_the_runner);
     tcase_add_test(cases, clocks_agree);
     SRunner *runner = srunner_create(suite);
