@@ -4,7 +4,8 @@
  *
  * How it works. A repeat is one row of run plus its rows of setting and value, in one transaction together with the
  * count in progress. Reading goes along the index of a sweep's runs in the order of storing and never looks at another
- * sweep; every row's checksum and the count are verified, so a damaged store is told, not shown with rows missing.
+ * sweep; every row's checksum, the order of the rows and their count are verified, so a damaged store is told, not
+ * shown with rows missing or doubled.
  */
 #include "store_internal.h"
 #include "heap.h"
@@ -200,6 +201,7 @@ bool store_has(struct store *store, int64_t sweep_id, const char *cell_id, int64
 struct reader {
     struct store *store;
     sqlite3_stmt *runs, *settings, *values;
+    int64_t sweep_id, last_run; /* of the rows so far: keys only grow */
     bool histograms;
     struct texts *texts;
     void (*row)(struct reader *reader, struct result *result);
@@ -253,6 +255,11 @@ static int read_row(struct reader *reader, struct result *result)
     bool has_histogram = sqlite3_column_type(runs, ROW_HISTOGRAM_CHECKSUM) != SQLITE_NULL;
     int64_t histogram = sqlite3_column_int64(runs, ROW_HISTOGRAM_CHECKSUM);
     int64_t run = sqlite3_column_int64(runs, ROW_KEY);
+    if (run <= reader->last_run || result->columns[RESULT_sweep_id].number != (double)reader->sweep_id) {
+        return store_damaged(reader->store, "its index of the rows of sweep %" PRId64 " leads to row %" PRId64,
+                             reader->sweep_id, run);
+    }
+    reader->last_run = run;
     if (!read_named(reader->settings, run, result, false) || !read_named(reader->values, run, result, true)) {
         return store_fail(reader->store, "read row %" PRId64, run);
     }
@@ -269,9 +276,9 @@ static int read_row(struct reader *reader, struct result *result)
     return STORE_OK;
 }
 
-static int read_rows(struct reader *reader, int64_t sweep_id)
+static int read_rows(struct reader *reader)
 {
-    int64_t expected, finished, found = 0;
+    int64_t sweep_id = reader->sweep_id, expected, finished, found = 0;
     int status = store_read_progress(reader->store, sweep_id, &expected, &finished);
     int step = SQLITE_DONE;
     while (!status && (step = sqlite3_step(reader->runs)) == SQLITE_ROW) {
@@ -297,18 +304,18 @@ static int read_rows(struct reader *reader, int64_t sweep_id)
 }
 
 /* Reads one sweep as it is at one moment. */
-static int visit_rows(struct reader *reader, int64_t sweep_id)
+static int visit_rows(struct reader *reader)
 {
     struct store *store = reader->store;
     if (store_execute(store, "BEGIN", "read the rows")) {
         return STORE_FAILED;
     }
     reader->runs =
-        store_prepare(store, reader->histograms ? SELECT_ROWS("histogram") : SELECT_ROWS("NULL"), &sweep_id, 1);
+        store_prepare(store, reader->histograms ? SELECT_ROWS("histogram") : SELECT_ROWS("NULL"), &reader->sweep_id, 1);
     reader->settings = store_prepare(store, "SELECT name, text FROM setting WHERE run = ? ORDER BY name", NULL, 0);
     reader->values = store_prepare(store, "SELECT name, number FROM value WHERE run = ? ORDER BY name", NULL, 0);
     bool ready = reader->runs && reader->settings && reader->values;
-    int status = ready ? read_rows(reader, sweep_id) : store_fail(store, "read the rows");
+    int status = ready ? read_rows(reader) : store_fail(store, "read the rows");
     sqlite3_finalize(reader->runs);
     sqlite3_finalize(reader->settings);
     sqlite3_finalize(reader->values);
@@ -326,9 +333,13 @@ static void append_row(struct reader *reader, struct result *result)
 int store_read(struct store *store, int64_t sweep_id, bool histograms, struct result_set *out)
 {
     *out = (struct result_set){.texts = texts_create()};
-    struct reader reader = {
-        .store = store, .histograms = histograms, .texts = out->texts, .row = append_row, .set = out};
-    int status = visit_rows(&reader, sweep_id);
+    struct reader reader = {.store = store,
+                            .sweep_id = sweep_id,
+                            .histograms = histograms,
+                            .texts = out->texts,
+                            .row = append_row,
+                            .set = out};
+    int status = visit_rows(&reader);
     if (status) {
         result_set_fini(out);
     }
@@ -360,8 +371,9 @@ int store_check(struct store *store)
     }
     for (size_t i = 0; i < count; i++) {
         struct texts *texts = texts_create();
-        struct reader reader = {.store = store, .histograms = true, .texts = texts, .row = drop_row};
-        status = status ? status : visit_rows(&reader, sweeps[i].id);
+        struct reader reader = {
+            .store = store, .sweep_id = sweeps[i].id, .histograms = true, .texts = texts, .row = drop_row};
+        status = status ? status : visit_rows(&reader);
         texts_destroy(texts);
         store_sweep_fini(&sweeps[i]);
     }

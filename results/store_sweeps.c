@@ -85,22 +85,26 @@ int store_read_progress(struct store *store, int64_t sweep_id, int64_t *repeats_
 
 int store_check_sweeps(struct store *store)
 {
-    int64_t sweeps = 0, checksum = 0, present = 0;
-    sqlite3_stmt *statement =
-        store_prepare(store, "SELECT sweeps, checksum, (SELECT count(*) FROM sweep) FROM store WHERE one = 1", NULL, 0);
+    int64_t sweeps = 0, checksum = 0, present = 0, newest = 0; /* numbered from 1 */
+    sqlite3_stmt *statement = store_prepare(store,
+                                            "SELECT sweeps, checksum, (SELECT count(*) FROM sweep), "
+                                            "(SELECT coalesce(max(sweep_id), 0) FROM sweep) FROM store WHERE one = 1",
+                                            NULL, 0);
     int step = statement ? sqlite3_step(statement) : SQLITE_ERROR;
     if (step == SQLITE_ROW) {
         sweeps = sqlite3_column_int64(statement, 0);
         checksum = sqlite3_column_int64(statement, 1);
         present = sqlite3_column_int64(statement, 2);
+        newest = sqlite3_column_int64(statement, 3);
     }
     int status = step == SQLITE_ROW || step == SQLITE_DONE ? STORE_OK : store_fail(store, "count the sweeps");
     sqlite3_finalize(statement);
     if (!status && (step == SQLITE_DONE || checksum != (int64_t)checksum_integer(TEXTS_HASH_START, sweeps))) {
         return store_damaged(store, "its count of sweeps is not as it was written");
     }
-    if (!status && present != sweeps) {
-        return store_damaged(store, "%" PRId64 " sweeps were begun, %" PRId64 " are there", sweeps, present);
+    if (!status && (present != sweeps || newest != sweeps)) {
+        return store_damaged(store, "%" PRId64 " sweeps were begun, %" PRId64 " are there, the newest is %" PRId64,
+                             sweeps, present, newest);
     }
     return status;
 }
@@ -288,6 +292,10 @@ int store_sweep_list(struct store *store, struct store_sweep **out, size_t *coun
     while (!status && (step = sqlite3_step(statement)) == SQLITE_ROW) {
         sweeps = heap_grow(sweeps, found, sizeof(*sweeps));
         status = read_sweep(store, statement, &sweeps[found]);
+        if (!status && found > 0 && sweeps[found].id >= sweeps[found - 1].id) {
+            status = store_damaged(store, "sweep %" PRId64 " is there twice", sweeps[found].id);
+            store_sweep_fini(&sweeps[found]);
+        }
         found += !status;
     }
     if (!status && step != SQLITE_DONE) {

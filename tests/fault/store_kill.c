@@ -4,7 +4,7 @@
  * through a pipe after store_insert has returned; it is killed at a random moment, 50 times on the same store. Every
  * repeat that was told is there exactly once, at most one more is, and the store is sound and goes on.
  *
- * KILLS=N in the environment: another number of kills. The seed is printed.
+ * KILLS=N in the environment: another number of kills. SEED=N: the seed that a failed run has printed.
  */
 #include "store_sample.h"
 
@@ -96,12 +96,11 @@ START_TEST(a_kill_loses_at_most_the_repeat_in_progress)
 {
     const char *text = getenv("KILLS");
     long kills = text ? strtol(text, NULL, 10) : KILLS_DEFAULT;
-    unsigned seed = (unsigned)time(NULL);
+    unsigned seed = sample_seed();
     char *folder = sample_folder(), *path = sample_path(folder, "a.db");
     struct store *store;
     int64_t stored = 0;
     srandom(seed);
-    printf("seed %u\n", seed);
     ck_assert_msg(store_open(path, STORE_WRITE, &store, message) == STORE_OK, "%s", message);
     int64_t sweep_id = sample_sweep(store, "killed", 0);
     store_close(store);
@@ -118,9 +117,8 @@ END_TEST
 /* A kill while the store is being made must leave nothing that the next start cannot use. */
 START_TEST(a_kill_during_creation_is_harmless)
 {
-    unsigned seed = (unsigned)time(NULL);
+    unsigned seed = sample_seed();
     srandom(seed);
-    printf("seed %u\n", seed);
     for (int i = 0; i < 20; i++) {
         char *folder = sample_folder(), *path = sample_path(folder, "a.db");
         struct store *store;

@@ -11,14 +11,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-/* A folder of its own below TMPDIR; the caller removes it with sample_folder_remove. Ends the program if it cannot. */
+/* A seed for random(), printed; SEED in the environment replays one. */
+static inline unsigned sample_seed(void)
+{
+    const char *text = getenv("SEED");
+    unsigned seed = text ? (unsigned)strtoul(text, NULL, 10) : (unsigned)time(NULL);
+    printf("seed %u\n", seed);
+    return seed;
+}
+
+/* A folder of its own below TMPDIR, or in memory where there is such a place: what a kill leaves is the same there, and
+ * thousands of syncs take no time. The caller removes it with sample_folder_remove. Ends the program if it cannot. */
 static inline char *sample_folder(void)
 {
     const char *place = getenv("TMPDIR");
     char *folder;
-    if (asprintf(&folder, "%s/pilfer-store-XXXXXX", place ? place : "/tmp") < 0 || !mkdtemp(folder)) {
+    place = place ? place : access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+    if (asprintf(&folder, "%s/pilfer-store-XXXXXX", place) < 0 || !mkdtemp(folder)) {
         perror("cannot make a folder for the test");
         exit(99);
     }
