@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "workloads/flow.h"
+
 #define REQUESTS    10000
 #define CONNECTIONS 10
 
@@ -35,6 +37,35 @@ int __wrap_pilfer_submit(struct pilfer_executor *executor, struct pilfer_task *t
     if (one_in && (number * 0x9e3779b97f4a7c15u >> 33) % one_in == 0)
         return -EAGAIN;
     return __real_pilfer_submit(executor, task, placement);
+}
+
+/* ---- disturbance of the rings ---- */
+
+static struct shared_u32 disturb; /* 1: yield around one ring operation in eight */
+
+bool __real_ring_push(struct ring *ring, void *value);
+bool __wrap_ring_push(struct ring *ring, void *value);
+void *__real_ring_pop(struct ring *ring);
+void *__wrap_ring_pop(struct ring *ring);
+
+static void maybe_yield(void)
+{
+    static struct shared_u64 calls;
+    if (shared_u32_load_relaxed(&disturb) && (shared_u64_add_relaxed(&calls, 1) * 0x9e3779b97f4a7c15u >> 61) == 0)
+        platform_yield();
+}
+
+bool __wrap_ring_push(struct ring *ring, void *value)
+{
+    maybe_yield();
+    return __real_ring_push(ring, value);
+}
+
+void *__wrap_ring_pop(struct ring *ring)
+{
+    void *value = __real_ring_pop(ring);
+    maybe_yield();
+    return value;
 }
 
 /* ---- counts ---- */
@@ -114,6 +145,23 @@ START_TEST(counts_agree)
     /* Fewer streams than clients in a closed loop: somebody always waits. */
     if (setting->channels < CONNECTIONS)
         ck_assert_uint_gt(router.requests_waited, 0);
+}
+END_TEST
+
+/* One client and one stream, whose next life begins while the client's next request arrives: if the two missed each
+ * other once, nothing else would bring them together, and the test would run out of time. */
+START_TEST(request_meets_stream)
+{
+    const struct setting setting = {"chase-lev", 4, 5, 1, 1, 1, true};
+    struct stand stand;
+    struct router_totals router;
+    struct load_totals load;
+    shared_u32_store_relaxed(&disturb, 1);
+    start(&stand, &setting);
+    add_extension(&stand, &setting);
+    stand_load(&stand, 1, 2 * REQUESTS, &load);
+    stand_stop(&stand, &router);
+    ck_assert_uint_eq(load.answered, 2 * REQUESTS);
 }
 END_TEST
 
@@ -324,6 +372,7 @@ int main(void)
     TCase *tests = tcase_create("router");
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, counts_agree, 0, count);
+    tcase_add_test(tests, request_meets_stream);
     tcase_add_loop_test(tests, refusals_are_answered, 0, count);
     tcase_add_loop_test(tests, paced_arrivals_complete, 0, 2);
     tcase_add_loop_test(tests, extension_goes, 0, count);
