@@ -75,7 +75,7 @@ char *text_clean(const char *text, size_t limit)
             cut = used;
         }
         if (characters == limit) {
-            strcpy(out + cut, "...");
+            memcpy(out + cut, "...", sizeof "...");
             return out;
         }
         size_t size = text_character((const unsigned char *)text + i);

@@ -12,7 +12,8 @@
 #include "workloads/frames.h"
 #include "workloads/server_internal.h"
 
-/* A stream ends with its probe, which may be late; the next one on its channel then takes another object. Tests lower it. */
+/* A stream ends with its probe, which may be late; the next one on its channel then takes another object. Tests lower
+ * it. */
 #ifndef ROUTER_STREAMS_PER_CHANNEL
 #define ROUTER_STREAMS_PER_CHANNEL 3
 #endif
