@@ -129,6 +129,7 @@ static _Noreturn void serve(int out)
     configure(&configuration, closed_router);
     signal(SIGTERM, on_signal);
     dup2(out, STDOUT_FILENO);
+    dup2(out, STDERR_FILENO);
     _exit(serve_run(&configuration, 0, &stop, message));
 }
 
