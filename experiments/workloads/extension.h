@@ -29,7 +29,7 @@ struct extension_options {
 struct extension_totals {
     uint64_t requests_received;
     uint64_t requests_answered;
-    uint64_t schedule_restarts; /* mode delay: deadlines given up because they were two services late */
+    uint64_t schedule_restarts; /* mode delay: deadlines given up: two services late with a request there in time */
 };
 
 struct extension;

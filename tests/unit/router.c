@@ -68,6 +68,30 @@ void *__wrap_ring_pop(struct ring *ring)
     return value;
 }
 
+/* ---- lack of memory and threads ---- */
+
+static struct shared_i64 allocations_left, threads_left; /* the one that makes it zero fails; below zero: none fails */
+
+void *__real_platform_alloc(size_t size);
+void *__wrap_platform_alloc(size_t size);
+int __real_platform_thread_start(struct platform_thread **out, const char *name, void (*body)(void *argument),
+                                 void *argument);
+int __wrap_platform_thread_start(struct platform_thread **out, const char *name, void (*body)(void *argument),
+                                 void *argument);
+
+void *__wrap_platform_alloc(size_t size)
+{
+    return shared_i64_add_relaxed(&allocations_left, -1) == 1 ? NULL : __real_platform_alloc(size);
+}
+
+int __wrap_platform_thread_start(struct platform_thread **out, const char *name, void (*body)(void *argument),
+                                 void *argument)
+{
+    if (shared_i64_add_relaxed(&threads_left, -1) == 1)
+        return -EAGAIN;
+    return __real_platform_thread_start(out, name, body, argument);
+}
+
 /* ---- counts ---- */
 
 static const struct setting {
@@ -365,6 +389,70 @@ START_TEST(port_in_use)
 }
 END_TEST
 
+/* Whichever allocation or thread fails: the start fails with a sentence and leaves nothing open, or succeeds and works.
+ */
+START_TEST(start_without_resources)
+{
+    char message[PILFER_MESSAGE_SIZE];
+    struct stand stand;
+    struct router *second;
+    struct router_totals router;
+    struct router_options options;
+    int failures = 0, successes = 0;
+    start(&stand, &settings[0]);
+    router_options_init(&options, 0);
+    options.poller_threads = 3;
+    const int before = raw_descriptors();
+    for (int64_t fail = 1; successes < 3; fail++) {
+        struct shared_i64 *left = _i == 0 ? &allocations_left : &threads_left;
+        shared_i64_store_relaxed(left, fail);
+        message[0] = '\0';
+        const int status = router_start(&options, stand.executor, &second, message);
+        shared_i64_store_relaxed(left, 0);
+        if (status == 0) {
+            successes++; /* a poller may do without what failed */
+            router_stop(second);
+            router_free(second);
+        } else {
+            failures++;
+            ck_assert(status == -ENOMEM || status == -EAGAIN);
+            ck_assert_msg(message[0] != '\0', "no message for %d", status);
+        }
+        ck_assert_int_eq(raw_descriptors(), before);
+    }
+    ck_assert_int_ge(failures, 3);
+    stand_stop(&stand, &router);
+}
+END_TEST
+
+/* Clients arrive while memory is short: they are turned away, and the router lives on. */
+START_TEST(client_without_memory)
+{
+    static const struct setting setting = {"inline", 1, 0, 1, 1, 1, true}; /* no worker that allocates meanwhile */
+    char body[64], end[64];
+    struct stand stand;
+    struct router_totals router;
+    start(&stand, &setting);
+    const int first = raw_connect(stand.port);
+    raw_send_text(first, NETWORK_REQUEST);
+    ck_assert_int_eq(raw_answer(first, false, body, sizeof(body)), 503); /* there is no extension; the poller is up */
+    for (int64_t fail = 1; fail <= 3; fail++) {                          /* the client, its input, its output */
+        shared_i64_store_relaxed(&allocations_left, fail + 1);           /* the first is the transport's */
+        const int client = raw_connect(stand.port);
+        ck_assert_int_le(raw_read_end(client, end, sizeof(end)), 0);
+        close(client);
+    }
+    shared_i64_store_relaxed(&allocations_left, 0);
+    const int last = raw_connect(stand.port);
+    raw_send_text(last, NETWORK_REQUEST);
+    ck_assert_int_eq(raw_answer(last, false, body, sizeof(body)), 503);
+    close(first);
+    close(last);
+    stand_stop(&stand, &router);
+    ck_assert_uint_eq(router.connections_rejected, 3);
+}
+END_TEST
+
 int main(void)
 {
     const int count = (int)(sizeof(settings) / sizeof(settings[0]));
@@ -379,6 +467,8 @@ int main(void)
     tcase_add_test(tests, control_port_is_strict);
     tcase_add_test(tests, delay_is_kept);
     tcase_add_test(tests, port_in_use);
+    tcase_add_loop_test(tests, start_without_resources, 0, 2);
+    tcase_add_test(tests, client_without_memory);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
