@@ -17,11 +17,14 @@ static const char *const counter_meanings[] = {
 #define COUNTER_MEANING(name, meaning) meaning,
     COUNTERS(COUNTER_MEANING)};
 static const char *const activity_names[] = {
-#define ACTIVITY_NAME(name, leaves, meaning) #name,
+#define ACTIVITY_NAME(name, cut_ns, every, meaning) #name,
     ACTIVITIES(ACTIVITY_NAME)};
-static const bool activity_leaves_cpu[] = {
-#define ACTIVITY_LEAVES(name, leaves, meaning) leaves,
-    ACTIVITIES(ACTIVITY_LEAVES)};
+static const uint32_t activity_cut_ns[] = {
+#define ACTIVITY_CUT(name, cut_ns, every, meaning) cut_ns,
+    ACTIVITIES(ACTIVITY_CUT)};
+static const uint32_t activity_sample_every[] = {
+#define ACTIVITY_EVERY(name, cut_ns, every, meaning) every,
+    ACTIVITIES(ACTIVITY_EVERY)};
 
 const char *counter_name(enum counter counter)
 {
@@ -42,7 +45,8 @@ void account_init(struct account *account, enum activity first, uint64_t seed)
 {
     /* Ticks per ns, from a conversion of a round number of ticks: no division later. */
     double ns_per_tick = (double)platform_stamp_ns(1000000) / 1e6;
-    account->cap_ticks = (uint64_t)(ACCOUNT_CAP_NS / ns_per_tick);
+    for (uint32_t i = 0; i < ACTIVITY_COUNT; i++)
+        account->limit_ticks[i] = (uint64_t)(activity_cut_ns[i] / ns_per_tick);
     account->random = seed | 1;
     account->sample_cpu_ns = 0;
     account->clock_read_ns = platform_thread_cpu_read_ns();
@@ -55,7 +59,7 @@ static bool sample_next(struct account *account)
     account->random ^= account->random << 13;
     account->random ^= account->random >> 7;
     account->random ^= account->random << 17;
-    return (account->random >> 32) % ACCOUNT_SAMPLE_EVERY == 0;
+    return ((uint32_t)(account->random >> 32) & (activity_sample_every[account->current] - 1)) == 0; /* powers of two */
 }
 
 /* What of a bracketed interval's CPU time belongs to the readings of the clock: each end of the interval holds about
@@ -67,12 +71,12 @@ static uint64_t reading_ns(const struct account *account, uint64_t ticks)
 }
 
 /* The sampled interval ends; now is its end. The difference may be negative for very short intervals and evens out. */
-static void end_sample(struct account *account, struct account_activity *activity, uint64_t now, uint64_t capped)
+static void end_sample(struct account *account, struct account_activity *activity, uint64_t now, uint64_t cut)
 {
     uint64_t cpu_ns = platform_thread_cpu_ns() - account->sample_cpu_ns;
     cpu_ns -= reading_ns(account, account->sample_read_ticks) + reading_ns(account, platform_stamp() - now);
     counter_add(&activity->sampled, 1);
-    counter_add(&activity->sampled_capped_ticks, capped);
+    counter_add(&activity->sampled_cut_ticks, cut);
     counter_add(&activity->sampled_cpu_ns, cpu_ns);
     counter_add(&account->clock_reads, 1);
     account->sample_cpu_ns = 0;
@@ -91,16 +95,17 @@ void account_switch(struct account *account, enum activity next)
 {
     uint64_t now = platform_stamp();
     uint64_t ticks = now - account->last_ticks;
-    uint64_t capped = ticks < account->cap_ticks ? ticks : account->cap_ticks;
+    uint64_t limit = account->limit_ticks[account->current];
+    uint64_t cut = ticks < limit ? ticks : limit;
     struct account_activity *activity = &account->activities[account->current];
     counter_add(&activity->intervals, 1);
     counter_add(&activity->wall_ticks, ticks);
-    counter_add(&activity->capped_ticks, capped);
+    counter_add(&activity->cut_ticks, cut);
     counter_add(&account->stamps, 1);
     account->current = next;
     account->last_ticks = now;
     if (account->sample_cpu_ns != 0) {
-        end_sample(account, activity, now, capped);
+        end_sample(account, activity, now, cut);
         account->last_ticks = platform_stamp();
     }
     if (sample_next(account))
@@ -116,9 +121,9 @@ void account_add(struct account_totals *totals, const struct account *account)
         struct account_sums *to = &totals->activities[i];
         to->intervals += counter_read(&from->intervals);
         to->wall_ns += platform_stamp_ns(counter_read(&from->wall_ticks));
-        to->capped_ns += platform_stamp_ns(counter_read(&from->capped_ticks));
+        to->cut_ns += platform_stamp_ns(counter_read(&from->cut_ticks));
         to->sampled += counter_read(&from->sampled);
-        to->sampled_capped_ns += platform_stamp_ns(counter_read(&from->sampled_capped_ticks));
+        to->sampled_cut_ns += platform_stamp_ns(counter_read(&from->sampled_cut_ticks));
         to->sampled_cpu_ns += counter_read(&from->sampled_cpu_ns);
     }
     totals->stamps += counter_read(&account->stamps);
@@ -136,9 +141,9 @@ void account_difference(const struct account_totals *later, const struct account
         const struct account_sums *from = &earlier->activities[i];
         to->intervals -= from->intervals;
         to->wall_ns -= from->wall_ns;
-        to->capped_ns -= from->capped_ns;
+        to->cut_ns -= from->cut_ns;
         to->sampled -= from->sampled;
-        to->sampled_capped_ns -= from->sampled_capped_ns;
+        to->sampled_cut_ns -= from->sampled_cut_ns;
         to->sampled_cpu_ns -= from->sampled_cpu_ns;
     }
     result.stamps -= earlier->stamps;
@@ -150,15 +155,11 @@ void account_difference(const struct account_totals *later, const struct account
     *out = result;
 }
 
-double account_cpu_ns(const struct account_sums *sums, enum activity activity)
+double account_cpu_ns(const struct account_sums *sums)
 {
-    if (sums->sampled == 0)
+    if (sums->sampled_cut_ns == 0)
         return 0;
-    if (activity_leaves_cpu[activity])
-        return (double)sums->intervals * (double)(int64_t)sums->sampled_cpu_ns / (double)sums->sampled;
-    if (sums->sampled_capped_ns == 0)
-        return 0;
-    return (double)sums->capped_ns * (double)(int64_t)sums->sampled_cpu_ns / (double)sums->sampled_capped_ns;
+    return (double)sums->cut_ns * (double)(int64_t)sums->sampled_cpu_ns / (double)sums->sampled_cut_ns;
 }
 
 void account_calibrate(double *stamp_ns, double *clock_read_ns)

@@ -4,12 +4,12 @@
  *
  * How it works. Each worker and guest has one record that only it writes. A transition from one activity to the next
  * takes one stamp: the end of one interval is the start of the next, so no time falls between two. Wall time is not CPU
- * time (a worker may be preempted, a parked one burns nothing, a yield may run somebody else), so one interval in
- * ACCOUNT_SAMPLE_EVERY, chosen at random, is bracketed by the thread's CPU clock as well. The CPU time of an activity
- * is then a ratio estimate: (sum of x over all intervals) x (sampled CPU / sampled x), where x is the interval's wall
- * time cut at ACCOUNT_CAP_NS for activities that stay on the CPU, and 1 for those that may leave it (yield, park,
- * poll). The cut bounds what one preemption can do to the estimate. Nothing forces the parts to add up: the difference
- * to the process CPU clock is reported as unaccounted.
+ * time (a worker may be preempted, a parked one burns nothing, a yield may run somebody else), so some intervals,
+ * chosen at random, are bracketed by the thread's CPU clock as well. The CPU time of an activity is then a ratio
+ * estimate: (sum of x over all intervals) x (sampled CPU / sampled x), where x is the interval's wall time, cut at a
+ * length that an interval spent on the CPU seldom exceeds. Where nothing interferes x is the CPU time and the ratio is
+ * 1; the cut bounds what one preemption, or one long sleep, can do to the estimate. Nothing forces the parts to add up:
+ * the difference to the process CPU clock is reported as unaccounted.
  *
  * Cost. One stamp (about 10 ns) per transition, no lock, no division, no system call but for the sampled ones.
  *
@@ -52,33 +52,32 @@ enum counter {
         COUNTER_COUNT
 };
 
-/* X(name, may leave the CPU, meaning). The activities of the CPU split; columns are NAME_cpu_percent. */
-#define ACTIVITIES(X)                                                   \
-    X(run, false, "running tasks")                                      \
-    X(search, false, "looking for a task and keeping the pool's books") \
-    X(spin, false, "pausing before parking")                            \
-    X(yield, true, "sched_yield before parking")                        \
-    X(wake, false, "waking a parked worker")                            \
-    X(park, true, "blocking and coming back")                           \
-    X(poll, true, "epoll and its bookkeeping")
+/* X(name, cut in ns, one interval in this many is sampled (a power of two), meaning). The activities of the CPU split;
+ * columns are NAME_cpu_percent. Back-off is made of very many short and similar intervals, so fewer of them need a
+ * look. */
+#define ACTIVITIES(X)                                                      \
+    X(run, 12000, 64, "running tasks")                                     \
+    X(search, 2000, 64, "looking for a task and keeping the pool's books") \
+    X(spin, 2000, 256, "pausing before parking")                           \
+    X(yield, 3000, 128, "sched_yield before parking")                      \
+    X(wake, 12000, 32, "waking a parked worker")                           \
+    X(park, 10000, 32, "blocking and coming back")                         \
+    X(poll, 10000, 32, "epoll and its bookkeeping")
 
 enum activity {
-#define ACTIVITY_ENUM(name, leaves, meaning) ACTIVITY_##name,
+#define ACTIVITY_ENUM(name, cut_ns, every, meaning) ACTIVITY_##name,
     ACTIVITIES(ACTIVITY_ENUM)
 #undef ACTIVITY_ENUM
         ACTIVITY_COUNT
 };
 
-#define ACCOUNT_SAMPLE_EVERY 64
-#define ACCOUNT_CAP_NS       50000
-
 /* Sums of one activity of one thread. Written by that thread, read by any; plain counters. */
 struct account_activity {
     struct shared_u64 intervals;
     struct shared_u64 wall_ticks;
-    struct shared_u64 capped_ticks; /* each interval cut at ACCOUNT_CAP_NS */
+    struct shared_u64 cut_ticks; /* of the intervals, each cut as the table says */
     struct shared_u64 sampled;
-    struct shared_u64 sampled_capped_ticks;
+    struct shared_u64 sampled_cut_ticks;
     struct shared_u64 sampled_cpu_ns;
 };
 
@@ -90,10 +89,10 @@ struct account {
     struct shared_u64 clock_reads; /* of the thread's CPU clock */
     enum activity current;
     uint64_t last_ticks;
-    uint64_t cap_ticks;
-    uint64_t sample_cpu_ns;     /* CPU clock at the start of a sampled interval; 0: this one is not sampled */
-    uint64_t sample_read_ticks; /* how long that reading took */
-    uint64_t clock_read_ns;     /* shortest cost of a reading */
+    uint64_t limit_ticks[ACTIVITY_COUNT]; /* the cuts, in ticks */
+    uint64_t sample_cpu_ns;               /* CPU clock at the start of a sampled interval; 0: this one is not sampled */
+    uint64_t sample_read_ticks;           /* how long that reading took */
+    uint64_t clock_read_ns;               /* shortest cost of a reading */
     uint64_t random;
 };
 
@@ -110,7 +109,7 @@ static inline void account_count(struct account *account, enum counter counter, 
 
 /* Sums of one activity over threads, in ns. */
 struct account_sums {
-    uint64_t intervals, wall_ns, capped_ns, sampled, sampled_capped_ns, sampled_cpu_ns;
+    uint64_t intervals, wall_ns, cut_ns, sampled, sampled_cut_ns, sampled_cpu_ns;
 };
 
 /* Sums over the threads of an executor, monotone in time: a window is the difference of two. */
@@ -131,7 +130,7 @@ void account_difference(const struct account_totals *later, const struct account
                         struct account_totals *out);
 
 /* Estimated CPU time of an activity in ns over the sums of a window; 0 without a sample. */
-double account_cpu_ns(const struct account_sums *sums, enum activity activity);
+double account_cpu_ns(const struct account_sums *sums);
 
 /* Measured cost of one transition and of one read of the CPU clock on this machine, in ns. */
 void account_calibrate(double *stamp_ns, double *clock_read_ns);
