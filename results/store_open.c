@@ -369,10 +369,12 @@ static int check_schema(struct store *store)
         status = store_fail(store, "read the tables");
     }
     while (!status && sqlite3_step(expected) == SQLITE_ROW) {
+        /* A value that could not be bound would be looked for as NULL, and the table taken for missing. */
+        bool bound = true;
         for (int i = 0; i < 3; i++) {
-            sqlite3_bind_value(present, i + 1, sqlite3_column_value(expected, i));
+            bound = bound && sqlite3_bind_value(present, i + 1, sqlite3_column_value(expected, i)) == SQLITE_OK;
         }
-        int found = sqlite3_step(present);
+        int found = bound ? sqlite3_step(present) : SQLITE_NOMEM;
         if (found == SQLITE_DONE) {
             status = store_damaged(store, "its %s %s is missing or not as it was made",
                                    sqlite3_column_text(expected, 0), sqlite3_column_text(expected, 1));

@@ -336,6 +336,8 @@ enum invocation_status invocation_parse(const struct verb *verb, int argc, char 
         .parser = parse_key,
     };
     error_t error = argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP | ARGP_NO_EXIT, NULL, &parsing);
+    if (error == ENOMEM)
+        complain("%s: out of memory while reading the command line; free some and try again", verb->name);
     if (error != 0)
         return INVOCATION_REFUSED;
     if (parsing.helped) {

@@ -12,7 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define READ_SIZE 4096
+#define READ_SIZE          4096
+#define EXIT_OUT_OF_MEMORY 3 /* the surroundings' fault */
 
 /* A row is a few KiB: running out of memory here ends the program with a message, as results.h does. */
 static void *checked(void *memory)
@@ -20,7 +21,7 @@ static void *checked(void *memory)
     if (memory == NULL) {
         fputs("pilfer: out of memory while reading what a process of the cell reports; free some and try again\n",
               stderr);
-        abort();
+        exit(EXIT_OUT_OF_MEMORY);
     }
     return memory;
 }
