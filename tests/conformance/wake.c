@@ -28,7 +28,7 @@
 
 #define ROUNDS        2000 /* of phase parked; the others are shorter and have more */
 #define QUICK_ROUNDS  20000
-#define REST_LOOKS    2000
+#define REST_LOOKS    4000
 #define ANNOUNCE_NS   1500 /* a task of phase announcing ends so long after it has said when */
 #define AIM_BITS_MIN  5    /* the test aims at 0 to 2^5 ns after that end, or 0 to 2^6, ... 0 to 2^11 */
 #define AIM_BITS_MAX  11

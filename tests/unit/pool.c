@@ -308,6 +308,57 @@ START_TEST(test_wait_refused)
 }
 END_TEST
 
+/* Closing while tasks wait for tasks, deeper than one thread helps: whoever waits gets what it waits for, or its submit
+ * was refused; close returns, in both manners. */
+struct closing {
+    struct pilfer_task task;
+    struct pilfer_executor *executor;
+    struct closing *below;
+    struct pilfer_latch latch;
+    struct shared_u32 *begun; /* levels that run; counter only */
+    uint32_t accepted, runs;  /* of the level below; of this one */
+};
+
+static void submit_below_or_end(struct pilfer_task *task)
+{
+    struct closing *self = (struct closing *)task;
+    self->runs++;
+    shared_u32_add_relaxed(self->begun, 1);
+    if (self->below != NULL) {
+        const int status = pilfer_submit(self->executor, &self->below->task, PILFER_PLACEMENT_DEFAULT);
+        ck_assert(status == 0 || status == -ESHUTDOWN);
+        self->accepted = status == 0;
+        if (status == 0)
+            ck_assert_int_eq(pilfer_wait(self->executor, &self->below->latch), 0);
+    }
+    pilfer_latch_arrive(&self->latch);
+}
+
+START_TEST(test_close_while_waiting)
+{
+    enum { DEPTH = 3000, HEAD_START = 3 * PILFER_HELP_DEPTH_MAX };
+    static const char *const names[] = {"skeleton", "global-queue", "chase-lev"};
+    for (uint32_t round = 0; round < 20; round++) {
+        struct pilfer_executor *executor = open_executor(names[_i], 1 + round % 3);
+        struct closing *levels = calloc(DEPTH, sizeof(*levels));
+        struct shared_u32 begun = {0};
+        for (uint32_t i = 0; i < DEPTH; i++) {
+            levels[i] = (struct closing){.task.run = submit_below_or_end, .executor = executor, .begun = &begun};
+            levels[i].below = i + 1 < DEPTH ? &levels[i + 1] : NULL;
+            pilfer_latch_init(&levels[i].latch, 1);
+        }
+        ck_assert_int_eq(pilfer_submit(executor, &levels[0].task, PILFER_PLACEMENT_DEFAULT), 0);
+        while (shared_u32_load_relaxed(&begun) < HEAD_START)
+            platform_yield();
+        pilfer_close(executor, round % 2 == 0 ? PILFER_CLOSE_RUN : PILFER_CLOSE_DROP, NULL);
+        ck_assert_uint_eq(levels[0].runs, 1);
+        for (uint32_t i = 0; i + 1 < DEPTH; i++)
+            ck_assert_uint_eq(levels[i].accepted, levels[i + 1].runs);
+        free(levels);
+    }
+}
+END_TEST
+
 /* A task that waits for one submitted from outside later: its worker is replaced, so that the other one runs. */
 struct handed {
     struct pilfer_task task;
@@ -601,6 +652,7 @@ static Suite *pool_suite(void)
     tcase_add_loop_test(waits, test_latch, 0, count);
     tcase_add_loop_test(waits, test_wait_nested, 0, 3);
     tcase_add_test(waits, test_wait_refused);
+    tcase_add_loop_test(waits, test_close_while_waiting, 0, 3);
     tcase_add_loop_test(waits, test_wait_is_replaced, 0, 3);
     tcase_add_loop_test(guests, test_attach, 0, count);
     tcase_add_test(guests, test_two_executors);
