@@ -470,133 +470,6 @@ START_TEST(test_two_executors)
 }
 END_TEST
 
-/* ---- options ---- */
-
-static const struct pilfer_setting unknown_setting = {"no-such-tunable", 1}, wrong_value = {"lifo-slot", 2};
-
-/* What is refused, with what, and a word that the message must contain. */
-static const struct {
-    struct pilfer_options options;
-    int status;
-    const char *word;
-} refusals[] = {
-    {{.scheduler = NULL}, -ENOENT, "scheduler"},
-    {{.scheduler = "chase-lef"}, -ENOENT, "chase-lef"},
-    {{.scheduler = "fixed-concurrency", .over = "no-such"}, -ENOENT, "no-such"},
-    {{.scheduler = "chase-lev", .over = "skeleton"}, -EINVAL, "chase-lev"},
-    {{.scheduler = "chase-lev", .idle = "no-such"}, -ENOENT, "no-such"},
-    {{.scheduler = "chase-lev", .sizing = "no-such"}, -ENOENT, "no-such"},
-    {{.scheduler = "chase-lev", .max_workers = PILFER_WORKERS_MAX + 1}, -EINVAL, "32768"},
-    {{.scheduler = "chase-lev", .max_workers = 2, .min_workers = 3}, -EINVAL, "min-workers 3"},
-    {{.scheduler = "chase-lev", .max_workers = 2, .spin_limit = PILFER_SPIN_LIMIT_MAX + 1}, -EINVAL, "spin-limit"},
-    {{.scheduler = "fixed-concurrency", .parallelism = PILFER_WORKERS_MAX + 1}, -EINVAL, "parallelism"},
-    {{.scheduler = "chase-lev", .settings = &unknown_setting, .setting_count = 1}, -EINVAL, "no-such-tunable"},
-    {{.scheduler = "global-queue", .settings = &wrong_value, .setting_count = 1}, -EINVAL, "lifo-slot"},
-    {{.scheduler = "chase-lev", .settings = &wrong_value, .setting_count = 1}, -EINVAL, "0 to 1"},
-};
-
-START_TEST(test_options_refused)
-{
-    struct pilfer_executor *executor = (struct pilfer_executor *)&unknown_setting;
-    struct pilfer_resolved resolved;
-    char message[PILFER_MESSAGE_SIZE] = "";
-    ck_assert_int_eq(pilfer_open(&refusals[_i].options, &executor, message), refusals[_i].status);
-    ck_assert_ptr_eq(executor, (struct pilfer_executor *)&unknown_setting);
-    ck_assert_msg(strstr(message, refusals[_i].word) != NULL, "'%s' lacks '%s'", message, refusals[_i].word);
-    ck_assert_ptr_null(strchr(message, '\n'));
-    message[0] = '\0';
-    ck_assert_int_eq(pilfer_resolve(&refusals[_i].options, &resolved, message), refusals[_i].status);
-    ck_assert(message[0] != '\0');
-}
-END_TEST
-
-/* What the defaults mean, and the label. */
-static const struct {
-    struct pilfer_options options;
-    const char *label;
-} labels[] = {
-    {{.scheduler = "chase-lev"}, "chase-lev"},
-    {{.scheduler = "chase-lev", .idle = "lifo-semaphore"}, "chase-lev"},
-    {{.scheduler = "chase-lev", .idle = "eager"}, "chase-lev+eager"},
-    {{.scheduler = "fixed-concurrency"}, "fixed-concurrency/chase-lev"},
-    {{.scheduler = "channel-reader", .over = "global-queue", .idle = "single-waker"},
-     "channel-reader/global-queue+single-waker"},
-    {{.scheduler = "inline"}, "inline"},
-};
-
-START_TEST(test_labels)
-{
-    struct pilfer_resolved resolved;
-    char message[PILFER_MESSAGE_SIZE];
-    ck_assert_int_eq(pilfer_resolve(&labels[_i].options, &resolved, message), 0);
-    ck_assert_str_eq(resolved.label, labels[_i].label);
-}
-END_TEST
-
-START_TEST(test_defaults)
-{
-    struct pilfer_resolved resolved;
-    char message[PILFER_MESSAGE_SIZE];
-    const struct pilfer_options pool = {.scheduler = "chase-lev", .spin_limit = PILFER_SPIN_LIMIT_DEFAULT};
-    ck_assert_int_eq(pilfer_resolve(&pool, &resolved, message), 0);
-    ck_assert_uint_eq(resolved.max_workers, platform_usable_cpus());
-    ck_assert_uint_eq(resolved.min_workers, 1);
-    ck_assert(resolved.spin_limit == 70 || resolved.spin_limit == 280);
-    ck_assert_uint_eq(resolved.parallelism, 0);
-    ck_assert_ptr_null(resolved.over);
-
-    const struct pilfer_options bound = {.scheduler = "fixed-concurrency", .max_workers = 5};
-    ck_assert_int_eq(pilfer_resolve(&bound, &resolved, message), 0);
-    ck_assert_str_eq(resolved.over, "chase-lev");
-    ck_assert_uint_eq(resolved.parallelism, 5);
-
-    const struct pilfer_options no_workers = {.scheduler = "inline", .max_workers = 5, .spin_limit = 9};
-    ck_assert_int_eq(pilfer_resolve(&no_workers, &resolved, message), 0);
-    ck_assert_uint_eq(resolved.max_workers, 0);
-    ck_assert_uint_eq(resolved.spin_limit, 0);
-}
-END_TEST
-
-/* The most workers that are allowed can be asked for; they are started when they are wanted, so one exists. */
-START_TEST(test_workers_max)
-{
-    struct pilfer_executor *executor = open_executor("chase-lev", PILFER_WORKERS_MAX);
-    struct account_totals totals;
-    pilfer_totals(executor, &totals);
-    ck_assert_uint_eq(totals.workers_started, 1);
-    ck_assert_int_eq(pilfer_write_trace(executor, STDOUT_FILENO), -ENODATA);
-    pilfer_close(executor, PILFER_CLOSE_RUN, NULL);
-}
-END_TEST
-
-/* ---- what there is ---- */
-
-/* Every entry has a name, a summary, and a name that can be opened; what it admits exists. */
-START_TEST(test_entries)
-{
-    struct pilfer_entry entry, idle;
-    uint32_t entries = 0;
-    for (uint32_t i = 0; pilfer_entry(PILFER_KIND_SCHEDULER, i, &entry); i++) {
-        ck_assert_ptr_nonnull(entry.summary);
-        ck_assert_ptr_null(strchr(entry.name, '_'));
-        uint32_t admitted = 0;
-        for (uint32_t j = 0; pilfer_entry(PILFER_KIND_IDLE, j, &idle); j++)
-            admitted += pilfer_admits(entry.name, idle.name);
-        ck_assert_msg(admitted > 0, "%s admits no idle policy", entry.name);
-        ck_assert(pilfer_admits(entry.name, "fixed"));
-        ck_assert(!pilfer_admits(entry.name, "no-such-policy"));
-        pilfer_close(open_executor(entry.name, 1), PILFER_CLOSE_RUN, NULL);
-        entries++;
-    }
-    for (uint32_t i = 0; pilfer_entry(PILFER_KIND_BOUND, i, &entry); i++) {
-        ck_assert(entry.knobs & PILFER_KNOB_PARALLELISM);
-        pilfer_close(open_executor(entry.name, 1), PILFER_CLOSE_RUN, NULL);
-    }
-    ck_assert_uint_gt(entries, 3);
-    ck_assert(!pilfer_admits("no-such-scheduler", "eager"));
-}
-END_TEST
-
 /* ---- fork ---- */
 
 /* A child has no workers. It may exec or _exit, at any moment, also while the parent submits; the parent's executor
@@ -641,8 +514,8 @@ static Suite *pool_suite(void)
 {
     Suite *suite = suite_create("pool");
     TCase *submits = tcase_create("submitting"), *waits = tcase_create("waiting"), *guests = tcase_create("guests"),
-          *options = tcase_create("options"), *forks = tcase_create("fork");
-    TCase *const all[] = {submits, waits, guests, options, forks};
+          *forks = tcase_create("fork");
+    TCase *const all[] = {submits, waits, guests, forks};
     const int count = (int)COUNT_OF(schedulers);
     tcase_add_loop_test(submits, test_submit_again, 0, count);
     tcase_add_loop_test(submits, test_submit_batch, 0, count);
@@ -656,11 +529,6 @@ static Suite *pool_suite(void)
     tcase_add_loop_test(waits, test_wait_is_replaced, 0, 3);
     tcase_add_loop_test(guests, test_attach, 0, count);
     tcase_add_test(guests, test_two_executors);
-    tcase_add_loop_test(options, test_options_refused, 0, (int)COUNT_OF(refusals));
-    tcase_add_loop_test(options, test_labels, 0, (int)COUNT_OF(labels));
-    tcase_add_test(options, test_defaults);
-    tcase_add_test(options, test_workers_max);
-    tcase_add_test(options, test_entries);
     tcase_add_loop_test(forks, test_fork, 0, count);
     for (size_t i = 0; i < COUNT_OF(all); i++) {
         tcase_set_timeout(all[i], TIMEOUT_S);
