@@ -56,13 +56,13 @@ enum counter {
  * columns are NAME_cpu_percent. Back-off is made of very many short and similar intervals, so fewer of them need a
  * look. */
 #define ACTIVITIES(X)                                                      \
-    X(run, 12000, 64, "running tasks")                                     \
+    X(run, 12000, 32, "running tasks")                                     \
     X(search, 2000, 64, "looking for a task and keeping the pool's books") \
-    X(spin, 2000, 256, "pausing before parking")                           \
-    X(yield, 3000, 128, "sched_yield before parking")                      \
-    X(wake, 12000, 32, "waking a parked worker")                           \
-    X(park, 10000, 32, "blocking and coming back")                         \
-    X(poll, 10000, 32, "epoll and its bookkeeping")
+    X(spin, 2000, 512, "pausing before parking")                           \
+    X(yield, 3000, 256, "sched_yield before parking")                      \
+    X(wake, 12000, 16, "waking a parked worker")                           \
+    X(park, 10000, 16, "blocking and coming back")                         \
+    X(poll, 10000, 16, "epoll and its bookkeeping")
 
 enum activity {
 #define ACTIVITY_ENUM(name, cut_ns, every, meaning) ACTIVITY_##name,

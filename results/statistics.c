@@ -485,11 +485,11 @@ struct used {
     size_t count;
 };
 
-static void used_init(struct used *used, const struct cell *cell, const char *name)
+static void used_init(struct used *used, const struct cell *cell, const char *name, bool disturbed_too)
 {
     used->values = heap_array(cell->count, sizeof(double));
     used->repeats = heap_array(cell->count, sizeof(double));
-    used->count = used_values(cell, name, false, false, used->values, used->repeats);
+    used->count = used_values(cell, name, disturbed_too, false, used->values, used->repeats);
 }
 
 static void used_fini(struct used *used)
@@ -520,11 +520,12 @@ static bool is_one_sweep(const struct cell *first, const struct cell *second)
            number_or(&second->first->columns[RESULT_sweep_id], -2);
 }
 
-static struct interval ratio_of(const struct cell *above, const struct cell *below, const char *name, bool pairing)
+static struct interval ratio_of(const struct cell *above, const struct cell *below, const char *name, bool pairing,
+                                bool disturbed_too)
 {
     struct used sides[2];
-    used_init(&sides[0], above, name);
-    used_init(&sides[1], below, name);
+    used_init(&sides[0], above, name, disturbed_too);
+    used_init(&sides[1], below, name, disturbed_too);
     size_t smaller = sides[0].count < sides[1].count ? sides[0].count : sides[1].count;
     double *paired[2] = {heap_array(smaller, sizeof(double)), heap_array(smaller, sizeof(double))};
     size_t pairs = pairing ? pair_up(&sides[0], &sides[1], paired[0], paired[1]) : 0;
@@ -541,10 +542,15 @@ static struct interval ratio_of(const struct cell *above, const struct cell *bel
 
 struct interval cell_ratio(const struct cell *above, const struct cell *below, const char *name)
 {
-    return ratio_of(above, below, name, is_one_sweep(above, below));
+    return ratio_of(above, below, name, is_one_sweep(above, below), false);
+}
+
+struct interval cell_ratio_unrejected(const struct cell *above, const struct cell *below, const char *name)
+{
+    return ratio_of(above, below, name, is_one_sweep(above, below), true);
 }
 
 struct interval cell_ratio_apart(const struct cell *above, const struct cell *below, const char *name)
 {
-    return ratio_of(above, below, name, false);
+    return ratio_of(above, below, name, false, false);
 }

@@ -58,6 +58,8 @@ struct interval cell_interval_per_request(const struct cell *cell, const char *n
  * are left out then. If fewer than STATISTICS_INTERVAL_MINIMUM pairs (or no pair at all, if neither has that many)
  * would be left, and for cells of two sweeps, the sides are resampled apart. */
 struct interval cell_ratio(const struct cell *above, const struct cell *below, const char *name);
+/* The same with nothing rejected: disturbed repeats too. */
+struct interval cell_ratio_unrejected(const struct cell *above, const struct cell *below, const char *name);
 
 /* The same without pairing: for cells of two sweeps, whose numbers may be equal by chance (two stores). */
 struct interval cell_ratio_apart(const struct cell *above, const struct cell *below, const char *name);

@@ -39,21 +39,21 @@ const struct cell *reproduction_find(const struct cell_set *cells, const char *m
     return NULL;
 }
 
-static bool is_valid(const struct result *row)
+static bool is_used(const struct result *row, bool disturbed_too)
 {
     double valid, disturbed;
     return result_get_number(row, "valid", &valid) && valid != 0 &&
-           !(result_get_number(row, "disturbed", &disturbed) && disturbed != 0);
+           (disturbed_too || !(result_get_number(row, "disturbed", &disturbed) && disturbed != 0));
 }
 
 /* Ratio of the medians of every second repeat; NaN below STATISTICS_INTERVAL_MINIMUM. */
-static double half_ratio(const struct cell *cell, const char *name)
+static double half_ratio(const struct cell *cell, const char *name, bool disturbed_too)
 {
     double *values[2] = {calloc(cell->count + 1, sizeof(double)), calloc(cell->count + 1, sizeof(double))};
     size_t counts[2] = {0, 0};
     for (uint32_t i = 0; values[0] != NULL && values[1] != NULL && i < cell->count; i++) {
         double number;
-        if (is_valid(cell->rows[i]) && result_get_number(cell->rows[i], name, &number))
+        if (is_used(cell->rows[i], disturbed_too) && result_get_number(cell->rows[i], name, &number))
             values[i % 2][counts[i % 2]++] = number;
     }
     double ratio = NAN;
@@ -64,13 +64,13 @@ static double half_ratio(const struct cell *cell, const char *name)
     return ratio;
 }
 
-double reproduction_spread(const struct cell *const *cells, size_t count, const char *name)
+double reproduction_spread(const struct cell *const *cells, size_t count, const char *name, bool disturbed_too)
 {
     double largest = 1;
     for (size_t i = 0; i < count; i++) {
         if (cells[i] == NULL)
             continue;
-        double ratio = half_ratio(cells[i], name);
+        double ratio = half_ratio(cells[i], name, disturbed_too);
         if (isnan(ratio))
             return NAN;
         largest = fmax(largest, fmax(ratio, 1 / ratio));
@@ -295,16 +295,27 @@ static const struct {
 };
 #define RATIO_COUNT (sizeof ratios / sizeof ratios[0])
 
-/* "~1.46" over the valid repeats, disturbed ones included; "-" without any. */
-static void disturbed_ratio(const struct cell *above, const struct cell *below, const char *name, char *out,
-                            size_t size)
+#define RATIO_ROW "%-36s %-24s %-24s %s"
+
+static const char *verdict(const struct interval *ratio, double spread)
 {
-    struct interval high = cell_interval(above, name, true), low = cell_interval(below, name, true);
-    char number[DECIMAL_SIZE];
-    if (high.count > 0 && low.count > 0)
-        snprintf(out, size, "~%s", decimal_print_fixed(high.median / low.median, 2, number));
-    else
-        snprintf(out, size, "-");
+    return ratio->count == 0 || isnan(spread) ? ""
+           : ratio->low > 1 + spread          ? "beyond the A/A spread"
+           : ratio->high < 1 / (1 + spread)   ? "below 1, beyond the A/A spread"
+                                              : "within the A/A spread";
+}
+
+/* The A/A spreads, without and with disturbed repeats. */
+static void print_spreads(const double spreads[2], FILE *out)
+{
+    char text[2][32];
+    for (int i = 0; i < 2; i++) {
+        if (isnan(spreads[i]))
+            snprintf(text[i], sizeof text[i], "needs %d repeats", STATISTICS_INTERVAL_MINIMUM);
+        else
+            snprintf(text[i], sizeof text[i], "%.2f", 1 + spreads[i]);
+    }
+    print_row(out, RATIO_ROW, "A/A: odd against even repeats", text[0], text[1], "");
 }
 
 static void print_ratios(const struct cell_set *cells, const char *mode, const char *name, const char *what, FILE *out)
@@ -320,28 +331,25 @@ static void print_ratios(const struct cell_set *cells, const char *mode, const c
     }
     if (!any)
         return;
-    double spread = reproduction_spread(compared, 2 * RATIO_COUNT, name);
+    const double spreads[2] = {reproduction_spread(compared, 2 * RATIO_COUNT, name, false),
+                               reproduction_spread(compared, 2 * RATIO_COUNT, name, true)};
     fprintf(out, "Ratios of %s\n\n", what);
+    print_row(out, RATIO_ROW, "", "undisturbed repeats", "nothing rejected", "");
     for (size_t i = 0; i < RATIO_COUNT; i++) {
-        if (compared[2 * i] == NULL || compared[2 * i + 1] == NULL)
+        const struct cell *above = compared[2 * i], *below = compared[2 * i + 1];
+        if (above == NULL || below == NULL)
             continue;
-        char text[96];
-        struct interval ratio = cell_ratio(compared[2 * i], compared[2 * i + 1], name);
-        reproduction_interval(&ratio, 2, text, sizeof text);
-        if (ratio.count == 0)
-            disturbed_ratio(compared[2 * i], compared[2 * i + 1], name, text, sizeof text);
-        const char *verdict = ratio.count == 0                ? "no undisturbed repeats to compare"
-                              : isnan(spread)                 ? ""
-                              : ratio.low > 1 + spread        ? "beyond the A/A spread"
-                              : ratio.high < 1 / (1 + spread) ? "below 1, beyond the A/A spread"
-                                                              : "within the A/A spread";
-        print_row(out, "%-38s %-24s %s", ratios[i].title, text, verdict);
+        char text[2][96];
+        struct interval ratio = cell_ratio(above, below, name), all = cell_ratio_unrejected(above, below, name);
+        reproduction_interval(&ratio, 2, text[0], sizeof text[0]);
+        reproduction_interval(&all, 2, text[1], sizeof text[1]);
+        /* Judged by an interval, if one of the two is there. */
+        bool few = ratio.count == 0 || (ratio.is_range && !all.is_range);
+        print_row(out, RATIO_ROW, ratios[i].title, text[0], text[1],
+                  few ? verdict(&all, spreads[1]) : verdict(&ratio, spreads[0]));
     }
-    if (isnan(spread))
-        fprintf(out, "%-38s needs %d repeats of each cell\n\n", "A/A spread", STATISTICS_INTERVAL_MINIMUM);
-    else
-        fprintf(out, "%-38s %.2f                     largest ratio between odd and even repeats of one cell\n\n",
-                "A/A spread", 1 + spread);
+    print_spreads(spreads, out);
+    fprintf(out, "\n");
 }
 
 void reproduction_print(const struct store_sweep *sweep, const struct result_set *set, FILE *out)

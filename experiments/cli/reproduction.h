@@ -28,8 +28,9 @@ void reproduction_print(const struct store_sweep *sweep, const struct result_set
 const struct cell *reproduction_find(const struct cell_set *cells, const char *mode, double rate_rps,
                                      const char *max_workers, const char *spin_limit);
 
-/* The A/A spread of a number over some cells (NULLs are left out); NaN where a cell has too few repeats. */
-double reproduction_spread(const struct cell *const *cells, size_t count, const char *name);
+/* The A/A spread of a number over some cells (NULLs are left out); NaN where a cell has too few repeats. disturbed_too:
+ * nothing is rejected. */
+double reproduction_spread(const struct cell *const *cells, size_t count, const char *name, bool disturbed_too);
 
 /* The interval of a number of a cell as reproduction_interval writes it; with "~" in front when every valid repeat was
  * disturbed, and then over those. */

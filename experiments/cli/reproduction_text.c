@@ -8,6 +8,7 @@
 #include "decimal.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CPU_PERCENT "router_cpu_percent"
@@ -83,7 +84,7 @@ static void say_growth(const char *what, const struct cell *above, const struct 
     }
     const struct cell *pair[] = {above, below};
     struct interval ratio = cell_ratio(above, below, name);
-    double spread = reproduction_spread(pair, 2, name);
+    double spread = reproduction_spread(pair, 2, name, false);
     char text[96];
     reproduction_interval(&ratio, 2, text, sizeof text);
     double margin = isnan(spread) ? 0 : spread;
@@ -152,7 +153,7 @@ static void say_pair(const struct cell_set *cells, const char *more, const char 
     struct interval ratio = cell_ratio(above, below, CPU_US);
     if (ratio.count == 0)
         return;
-    double spread = reproduction_spread(pair, 2, CPU_US);
+    double spread = reproduction_spread(pair, 2, CPU_US, false);
     double margin = isnan(spread) ? 0 : spread;
     bool separate = ratio.low > 1 + margin || ratio.high < 1 / (1 + margin);
     char text[96];
@@ -213,26 +214,44 @@ static void say_machine(const struct published_figures *published, const struct 
 
 struct tally {
     uint64_t repeats, invalid, disturbed;
-    double arrivals, requests, worst_lost_percent; /* paced */
-    double worst_unaccounted_percent;              /* of the router's CPU */
-    double worst_stamp_percent, stamp_ns, stamps_per_request;
+    double arrivals, requests, worst_lost_percent;                /* paced */
+    double worst_unaccounted_percent, repeat_unaccounted_percent; /* of the router's CPU: a cell's median, one repeat */
+    double worst_stamp_percent;                                   /* a cell's median */
+    const struct cell *worst_stamp_cell;
 };
 
-/* Cost of the accounting, by the measured price of a stamp. */
-static void count_stamps(struct tally *tally, const struct result *row)
+/* A cell's median cost of the accounting, by the measured price of a stamp. */
+static void count_stamps(struct tally *tally, const struct cell *cell)
 {
-    double percent;
-    if (!result_get_number(row, "stamp_cost_percent", &percent) || percent <= tally->worst_stamp_percent)
+    struct interval cost = cell_interval(cell, "stamp_cost_percent", true);
+    if (cost.count == 0 || cost.median <= tally->worst_stamp_percent)
         return;
-    tally->worst_stamp_percent = percent;
-    tally->stamp_ns = tally->stamps_per_request = NAN;
-    result_get_number(row, "stamp_ns", &tally->stamp_ns);
-    result_get_number(row, "stamps_per_request", &tally->stamps_per_request);
+    tally->worst_stamp_percent = cost.median;
+    tally->worst_stamp_cell = cell;
+}
+
+/* A cell's median of what the split does not explain, and the worst of its repeats. */
+static void count_unaccounted(struct tally *tally, const struct cell *cell)
+{
+    double *percents = calloc(cell->count + 1, sizeof(double)), number, cpu;
+    size_t count = 0;
+    for (uint32_t i = 0; percents != NULL && i < cell->count; i++) {
+        const struct result *row = cell->rows[i];
+        if (!result_get_number(row, "valid", &number) || number == 0 || !result_get_number(row, CPU_PERCENT, &cpu) ||
+            cpu <= 0 || !result_get_number(row, "unaccounted_cpu_percent", &number))
+            continue;
+        percents[count++] = 100 * number / cpu;
+        tally->repeat_unaccounted_percent = fmax(tally->repeat_unaccounted_percent, fabs(100 * number / cpu));
+    }
+    if (count > 0)
+        tally->worst_unaccounted_percent =
+            fmax(tally->worst_unaccounted_percent, fabs(statistics_median(percents, count)));
+    free(percents);
 }
 
 static void count_row(struct tally *tally, const struct result *row)
 {
-    double number, cpu, requests;
+    double number, requests;
     tally->repeats++;
     if (!result_get_number(row, "valid", &number) || number == 0) {
         tally->invalid++;
@@ -247,32 +266,6 @@ static void count_row(struct tally *tally, const struct result *row)
         tally->requests += requests;
         tally->worst_lost_percent = fmax(tally->worst_lost_percent, 100 * fabs(number - requests) / number);
     }
-    count_stamps(tally, row);
-    if (result_get_number(row, CPU_PERCENT, &cpu) && cpu > 0 &&
-        result_get_number(row, "unaccounted_cpu_percent", &number))
-        tally->worst_unaccounted_percent = fmax(tally->worst_unaccounted_percent, 100 * fabs(number) / cpu);
-}
-
-/* The medians once more, disturbed repeats included. */
-static void say_nothing_rejected(const struct cell_set *cells, FILE *out)
-{
-    const struct cell *above = reproduction_find(cells, "paced", REPRODUCTION_RATE_RPS, "25", "default");
-    const struct cell *below = reproduction_find(cells, "paced", REPRODUCTION_RATE_RPS, "1", "0");
-    const char *name = CPU_US;
-    if (above == NULL || below == NULL) {
-        above = reproduction_find(cells, "closed", 0, "25", "default");
-        below = reproduction_find(cells, "closed", 0, "1", "0");
-        name = CPU_PERCENT;
-    }
-    if (above == NULL || below == NULL)
-        return;
-    struct interval high = cell_interval(above, name, true), low = cell_interval(below, name, true);
-    if (high.count > 0 && low.count > 0)
-        reproduction_say(
-            out,
-            "With nothing rejected, 25 workers at the default spin limit against 1 at spin 0: %.2f times the "
-            "CPU (%s, %s). A ~ marks a cell of which every repeat was disturbed.",
-            high.median / low.median, name, is_mode(above, "paced") ? "paced" : "closed loop");
 }
 
 static void say_trust(const struct cell_set *cells, FILE *out)
@@ -281,23 +274,30 @@ static void say_trust(const struct cell_set *cells, FILE *out)
     for (size_t i = 0; i < cells->count; i++) {
         for (uint32_t r = 0; r < cells->cells[i].count; r++)
             count_row(&tally, cells->cells[i].rows[r]);
+        count_stamps(&tally, &cells->cells[i]);
+        count_unaccounted(&tally, &cells->cells[i]);
     }
     if (tally.arrivals > 0)
         reproduction_say(out,
                          "Paced: %.0f of %.0f scheduled arrivals completed; worst repeat %.3f %% apart (%s %.1f %%).",
                          tally.requests, tally.arrivals, tally.worst_lost_percent,
                          tally.worst_lost_percent <= LOST_PERCENT ? "within" : "OVER", LOST_PERCENT);
-    reproduction_say(out, "Unaccounted CPU: at most %.1f %% of the router's CPU in a valid repeat (%s %.0f %%).",
-                     tally.worst_unaccounted_percent,
-                     tally.worst_unaccounted_percent <= UNACCOUNTED_PERCENT ? "within" : "OVER", UNACCOUNTED_PERCENT);
-    if (tally.worst_stamp_percent > 0)
-        reproduction_say(out,
-                         "Cost of the accounting: at most %.1f %% of the router's CPU (%s %.0f %%), at %.1f stamps per "
-                         "request and %.0f ns per stamp, sampled readings of the CPU clock included.",
-                         tally.worst_stamp_percent, tally.worst_stamp_percent <= STAMP_PERCENT ? "within" : "OVER",
-                         STAMP_PERCENT, tally.stamps_per_request, tally.stamp_ns);
+    reproduction_say(
+        out,
+        "Unaccounted CPU: at most %.1f %% of the router's CPU in a cell's median (%s %.0f %%), %.1f %% in a "
+        "single repeat.",
+        tally.worst_unaccounted_percent, tally.worst_unaccounted_percent <= UNACCOUNTED_PERCENT ? "within" : "OVER",
+        UNACCOUNTED_PERCENT, tally.repeat_unaccounted_percent);
+    if (tally.worst_stamp_cell != NULL)
+        reproduction_say(
+            out,
+            "Cost of the accounting: at most %.1f %% of the router's CPU in a cell's median (%s %.0f %%), at "
+            "%.1f stamps per request and %.0f ns per stamp, sampled readings of the CPU clock included.",
+            tally.worst_stamp_percent, tally.worst_stamp_percent <= STAMP_PERCENT ? "within" : "OVER", STAMP_PERCENT,
+            cell_interval(tally.worst_stamp_cell, "stamps_per_request", true).median,
+            cell_interval(tally.worst_stamp_cell, "stamp_ns", true).median);
     if (tally.disturbed > 0)
-        say_nothing_rejected(cells, out);
+        reproduction_say(out, "A ~ marks a cell of which every repeat was disturbed: its figures include them.");
     reproduction_say(out,
                      "Repeats: %llu, of which %llu invalid and %llu disturbed; medians are over the valid and "
                      "undisturbed ones.",

@@ -170,7 +170,7 @@ START_TEST(missing_cells_are_not_mentioned)
     expect_not(text, "workers at spin limit");
     expect_not(text, "scheduled arrivals");
     /* Three repeats: ranges, and no yardstick. */
-    expect(text, "A/A spread                             needs 6 repeats of each cell");
+    expect(text, "A/A: odd against even repeats        needs 6 repeats");
     expect_not(text, "within the A/A spread");
     free(text);
 }
@@ -187,7 +187,7 @@ START_TEST(disturbance_is_said)
     expect(text, "4 of 4 settings have no undisturbed repeat");
     expect(text, "cannot be told, there are no undisturbed repeats");
     expect(text, "~25.0");
-    expect(text, "no undisturbed repeats to compare");
+    expect(text, "both: 25, default against 1, spin 0  -     ");
     expect_not(text, "grows");
     expect_not(text, "same at every setting (");
     free(text);
