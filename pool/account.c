@@ -17,13 +17,16 @@ static const char *const counter_meanings[] = {
 #define COUNTER_MEANING(name, meaning) meaning,
     COUNTERS(COUNTER_MEANING)};
 static const char *const activity_names[] = {
-#define ACTIVITY_NAME(name, cut_ns, every, meaning) #name,
+#define ACTIVITY_NAME(name, cut_ns, bound, every, meaning) #name,
     ACTIVITIES(ACTIVITY_NAME)};
 static const uint32_t activity_cut_ns[] = {
-#define ACTIVITY_CUT(name, cut_ns, every, meaning) cut_ns,
+#define ACTIVITY_CUT(name, cut_ns, bound, every, meaning) cut_ns,
     ACTIVITIES(ACTIVITY_CUT)};
+static const bool activity_cut_is_bound[] = {
+#define ACTIVITY_BOUND(name, cut_ns, bound, every, meaning) bound,
+    ACTIVITIES(ACTIVITY_BOUND)};
 static const uint32_t activity_sample_every[] = {
-#define ACTIVITY_EVERY(name, cut_ns, every, meaning) every,
+#define ACTIVITY_EVERY(name, cut_ns, bound, every, meaning) every,
     ACTIVITIES(ACTIVITY_EVERY)};
 
 const char *counter_name(enum counter counter)
@@ -62,33 +65,45 @@ static bool sample_next(struct account *account)
     return ((uint32_t)(account->random >> 32) & (activity_sample_every[account->current] - 1)) == 0; /* powers of two */
 }
 
-/* What of a bracketed interval's CPU time belongs to the readings of the clock: each end of the interval holds about
- * half of one. A reading that took far longer than the shortest known one was interrupted; that time is not ours. */
+/* What of a bracketed interval's CPU time belongs to a reading of the clock: each end of the interval holds about half
+ * of one. A reading that took far longer than the shortest known one was interrupted; that time is not ours. */
 static uint64_t reading_ns(const struct account *account, uint64_t ticks)
 {
     uint64_t ns = platform_stamp_ns(ticks), limit_ns = READING_FACTOR_MAX * account->clock_read_ns;
-    return (ns < limit_ns ? ns : limit_ns) / 2;
+    return ns < limit_ns ? ns : limit_ns;
+}
+
+/* A reading of the clock is bookkeeping. */
+static void charge_reading(struct account *account, uint64_t ticks)
+{
+    struct account_activity *search = &account->activities[ACTIVITY_search];
+    uint64_t limit = account->limit_ticks[ACTIVITY_search];
+    counter_add(&search->wall_ticks, ticks);
+    counter_add(&search->cut_ticks, ticks < limit ? ticks : limit);
+    counter_add(&account->clock_reads, 1);
 }
 
 /* The sampled interval ends; now is its end. The difference may be negative for very short intervals and evens out. */
 static void end_sample(struct account *account, struct account_activity *activity, uint64_t now, uint64_t cut)
 {
     uint64_t cpu_ns = platform_thread_cpu_ns() - account->sample_cpu_ns;
-    cpu_ns -= reading_ns(account, account->sample_read_ticks) + reading_ns(account, platform_stamp() - now);
+    account->last_ticks = platform_stamp();
+    uint64_t read_ticks = account->last_ticks - now;
+    cpu_ns -= (reading_ns(account, account->sample_read_ticks) + reading_ns(account, read_ticks)) / 2;
     counter_add(&activity->sampled, 1);
     counter_add(&activity->sampled_cut_ticks, cut);
     counter_add(&activity->sampled_cpu_ns, cpu_ns);
-    counter_add(&account->clock_reads, 1);
+    charge_reading(account, read_ticks);
     account->sample_cpu_ns = 0;
 }
 
 static void begin_sample(struct account *account)
 {
-    uint64_t before = platform_stamp();
+    uint64_t before = account->last_ticks;
     account->sample_cpu_ns = platform_thread_cpu_ns();
-    account->last_ticks = platform_stamp(); /* the clock's own cost belongs to no activity */
+    account->last_ticks = platform_stamp();
     account->sample_read_ticks = account->last_ticks - before;
-    counter_add(&account->clock_reads, 1);
+    charge_reading(account, account->sample_read_ticks);
 }
 
 void account_switch(struct account *account, enum activity next)
@@ -104,10 +119,8 @@ void account_switch(struct account *account, enum activity next)
     counter_add(&account->stamps, 1);
     account->current = next;
     account->last_ticks = now;
-    if (account->sample_cpu_ns != 0) {
+    if (account->sample_cpu_ns != 0)
         end_sample(account, activity, now, cut);
-        account->last_ticks = platform_stamp();
-    }
     if (sample_next(account))
         begin_sample(account);
 }
@@ -155,11 +168,14 @@ void account_difference(const struct account_totals *later, const struct account
     *out = result;
 }
 
-double account_cpu_ns(const struct account_sums *sums)
+double account_cpu_ns(const struct account_sums *sums, enum activity activity)
 {
     if (sums->sampled_cut_ns == 0)
         return 0;
-    return (double)sums->cut_ns * (double)(int64_t)sums->sampled_cpu_ns / (double)sums->sampled_cut_ns;
+    double ratio = (double)(int64_t)sums->sampled_cpu_ns / (double)sums->sampled_cut_ns;
+    if (activity_cut_is_bound[activity] && ratio > 1)
+        ratio = 1;
+    return (double)sums->cut_ns * ratio;
 }
 
 void account_calibrate(double *stamp_ns, double *clock_read_ns)

@@ -52,20 +52,21 @@ enum counter {
         COUNTER_COUNT
 };
 
-/* X(name, cut in ns, one interval in this many is sampled (a power of two), meaning). The activities of the CPU split;
- * columns are NAME_cpu_percent. Back-off is made of very many short and similar intervals, so fewer of them need a
- * look. */
-#define ACTIVITIES(X)                                                      \
-    X(run, 12000, 32, "running tasks")                                     \
-    X(search, 2000, 64, "looking for a task and keeping the pool's books") \
-    X(spin, 2000, 512, "pausing before parking")                           \
-    X(yield, 3000, 256, "sched_yield before parking")                      \
-    X(wake, 12000, 16, "waking a parked worker")                           \
-    X(park, 10000, 16, "blocking and coming back")                         \
-    X(poll, 10000, 16, "epoll and its bookkeeping")
+/* X(name, cut in ns, whether the cut bounds the CPU time of an interval, one interval in this many is sampled (a power
+ * of two), meaning). The activities of the CPU split; columns are NAME_cpu_percent. Back-off and searching are made of
+ * very many short and similar intervals, so fewer of them need a look. Where the cut is a bound, a ratio above 1 can
+ * only be the error of the readings, which is as long as such an interval, and is taken for 1. */
+#define ACTIVITIES(X)                                                                         \
+    X(run, 12000, false, 32, "running tasks")                                                 \
+    X(search, 2000, true, 256, "looking for a task, the pool's books, reading the CPU clock") \
+    X(spin, 2000, true, 1024, "pausing before parking")                                       \
+    X(yield, 3000, true, 512, "sched_yield before parking")                                   \
+    X(wake, 12000, false, 32, "waking a parked worker")                                       \
+    X(park, 10000, false, 32, "blocking and coming back")                                     \
+    X(poll, 10000, false, 32, "epoll and its bookkeeping")
 
 enum activity {
-#define ACTIVITY_ENUM(name, cut_ns, every, meaning) ACTIVITY_##name,
+#define ACTIVITY_ENUM(name, cut_ns, bound, every, meaning) ACTIVITY_##name,
     ACTIVITIES(ACTIVITY_ENUM)
 #undef ACTIVITY_ENUM
         ACTIVITY_COUNT
@@ -130,7 +131,7 @@ void account_difference(const struct account_totals *later, const struct account
                         struct account_totals *out);
 
 /* Estimated CPU time of an activity in ns over the sums of a window; 0 without a sample. */
-double account_cpu_ns(const struct account_sums *sums);
+double account_cpu_ns(const struct account_sums *sums, enum activity activity);
 
 /* Measured cost of one transition and of one read of the CPU clock on this machine, in ns. */
 void account_calibrate(double *stamp_ns, double *clock_read_ns);

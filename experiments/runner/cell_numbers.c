@@ -121,7 +121,7 @@ static void fill_latency(struct filling *filling)
 static void fill_split(struct filling *filling)
 {
     static const enum result_column columns[ACTIVITY_COUNT] = {
-#define SPLIT_COLUMN(name, cut_ns, every, meaning) RESULT_##name##_cpu_percent,
+#define SPLIT_COLUMN(name, cut_ns, bound, every, meaning) RESULT_##name##_cpu_percent,
         ACTIVITIES(SPLIT_COLUMN)
 #undef SPLIT_COLUMN
     };

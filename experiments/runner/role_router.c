@@ -146,7 +146,7 @@ static void say_split(const struct account_totals *window)
     for (int i = 0; i < ACTIVITY_COUNT; i++) {
         char line[96];
         snprintf(line, sizeof line, "activity.%s_cpu_ns", activity_name(i));
-        role_say_number(line, account_cpu_ns(&window->activities[i]));
+        role_say_number(line, account_cpu_ns(&window->activities[i], i));
     }
     double stamp_ns, clock_read_ns;
     account_calibrate(&stamp_ns, &clock_read_ns);
