@@ -279,20 +279,19 @@ START_TEST(test_print)
                  "duration = 100ms\nwarmup = 0\nrate = 5k\n",
                  2);
     plan_print(&plan, stream);
-    ck_assert_str_eq(text_now(),
-                     "t: a test\n"
-                     "2 cells, 4 repeats, seed 1, about 1 s, or 2 s on a busy machine\n"
-                     "\n"
-                     "cells:\n"
-                     "    1  2 x 0.1 s  scheduler=chase-lev max-workers=300\n"
-                     "    2  2 x 0.1 s  scheduler=chase-lev max-workers=301\n"
-                     "\n"
-                     "notes:\n"
-                     "  all points: rate has no effect with mode=closed\n"
-                     "\n"
-                     "order:\n"
-                     "  block 1: 1 2\n"
-                     "  block 2: 1 2\n");
+    ck_assert_str_eq(text_now(), "t: a test\n"
+                                 "2 cells, 4 repeats, seed 1, about 1 s, or 2 s on a busy machine\n"
+                                 "\n"
+                                 "cells:\n"
+                                 "    1  2 x 0.1 s  scheduler=chase-lev max-workers=300\n"
+                                 "    2  2 x 0.1 s  scheduler=chase-lev max-workers=301\n"
+                                 "\n"
+                                 "notes:\n"
+                                 "  all points: rate has no effect with mode=closed\n"
+                                 "\n"
+                                 "order:\n"
+                                 "  block 1: 1 2\n"
+                                 "  block 2: 1 2\n");
 }
 END_TEST
 
@@ -311,11 +310,12 @@ START_TEST(test_built_in_sweeps)
         ck_assert_int_eq(plan_build(&specification, 1, false, stream, &plan), 0);
         ck_assert_uint_eq(plan.cell_count, cells); /* --quick never cuts an axis */
         if (strcmp(sweep->name, "schedulers") == 0)
-            ck_assert(has_cell("scheduler=inline mode=paced rate=2000"));
+            ck_assert(has_cell("scheduler=inline mode=paced rate=2000 extension-us=100"));
         if (strcmp(sweep->name, "high-cpu") == 0) {
-            ck_assert(has_cell("scheduler=chase-lev max-workers=25 spin-limit=0 mode=paced rate=2000"));
+            ck_assert(
+                has_cell("scheduler=chase-lev max-workers=25 spin-limit=0 mode=paced rate=2000 extension-us=100"));
             ck_assert(has_cell("scheduler=chase-lev max-workers=12 spin-limit=5"));
-            ck_assert(has_cell("scheduler=chase-lev max-workers=1 mode=paced rate=5000"));
+            ck_assert(has_cell("scheduler=chase-lev max-workers=1 mode=paced rate=5000 extension-us=100"));
         }
     }
 }
