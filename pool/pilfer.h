@@ -102,7 +102,8 @@ void pilfer_latch_arrive(struct pilfer_latch *latch);
  * meanwhile, nested at most PILFER_HELP_DEPTH_MAX deep; with nothing to run it parks and lets a substitute worker take
  * its place, so that waiting cannot starve the tasks waited for. Returns 0, or -EDEADLK when there is no substitute
  * left (PILFER_SUBSTITUTES_MAX tasks are blocked already): then the latch is not at zero and the caller must not assume
- * it. */
+ * it. With a bound: if all its parallelism readers wait for items of the same bound that are still queued, nobody runs
+ * those, and the wait does not end. */
 int pilfer_wait(struct pilfer_executor *executor, struct pilfer_latch *latch);
 
 #define PILFER_HELP_DEPTH_MAX  64
@@ -126,7 +127,8 @@ void pilfer_guest_runs(void);
 
 enum pilfer_close {
     PILFER_CLOSE_RUN,  /* tasks still queued are run first */
-    PILFER_CLOSE_DROP, /* tasks still queued are given back: cancel(task) is called for each, if not NULL */
+    PILFER_CLOSE_DROP, /* tasks still queued are given back: cancel(task) is called for each, if not NULL. They never
+                        * run: who waits for one, waits for ever unless cancel arrives at the latch in its place. */
 };
 
 /* Refuses new tasks, lets running ones end, runs or gives back the queued ones, joins the workers, frees everything.
