@@ -106,22 +106,19 @@ char *text_wrap(const char *text, size_t columns)
     char *out = text_format("%s", text);
     char *line = out, *space = NULL;
     for (char *at = out; *at != '\0'; at++) {
-        if (*at == '\n') {
-            line = at + 1;
-            space = NULL;
-            continue;
-        }
-        if (*at != ' ') {
+        char end = *at;
+        if (end != '\n' && end != ' ') {
             continue;
         }
         *at = '\0';
         bool fits = text_width(line) <= columns;
-        *at = ' ';
+        *at = end;
         if (!fits && space != NULL) {
             *space = '\n';
             line = space + 1;
         }
-        space = at;
+        space = end == ' ' ? at : NULL;
+        line = end == ' ' ? line : at + 1;
     }
     if (space != NULL && text_width(line) > columns) {
         *space = '\n';
