@@ -301,8 +301,20 @@ static void script_direct_labels(FILE *out, const struct chart *chart, const str
     free(labels);
 }
 
+/* Whether another reference line of the panel runs through a name that stands below this one. */
+static bool script_reference_below(const struct chart_panel *panel, uint32_t which, double room)
+{
+    for (uint32_t i = 0; i < panel->reference_count; i++) {
+        double below = panel->references[which].value - panel->references[i].value;
+        if (i != which && below > 0 && below < room) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Reference lines and their names: at the right, in the middle, at the left, so that close ones do not meet; below the
- * line, where there is room. */
+ * line, where there is room and no other line. */
 static void script_references(FILE *out, const struct chart_panel *panel, const struct layout *layout, double low,
                               double high)
 {
@@ -313,7 +325,9 @@ static void script_references(FILE *out, const struct chart_panel *panel, const 
     for (uint32_t i = 0; i < count; i++) {
         const struct chart_reference *reference = &panel->references[i];
         double height = (reference->value - low) / (high - low) * layout->plot_height;
-        double up = text ? -1 : height > 1.2 * layout->small.line ? -0.42 : 0.42;
+        double room = 1.2 * layout->small.line;
+        bool below = height > room && !script_reference_below(panel, i, room / layout->plot_height * (high - low));
+        double up = text ? -1 : below ? -0.42 : 0.42;
         fprintf(out, "reference_value[%u] = %g\n", i + 1, reference->value);
         char *at = text_format("graph %s, first %g", places[i % 3][0], reference->value);
         char *font = text_format("font ',%g' textcolor rgb '#777777'", script_size(layout, &layout->small));
