@@ -214,7 +214,8 @@ static int plot_deliver(const char *folder, const struct plot_request *request, 
     return status;
 }
 
-/* What gnuplot drew as text, without the spaces at the ends of the lines. */
+/* What gnuplot drew as text, without the spaces at the ends of the lines. Whether text takes it is for its owner to see:
+ * a reader of standard output may leave early. */
 static int plot_print(const char *folder, FILE *text, char *message)
 {
     char *picture = text_format("%s/" SCRIPT_PICTURE, folder), *line = NULL;
@@ -230,9 +231,9 @@ static int plot_print(const char *folder, FILE *text, char *message)
             fprintf(text, "%s\n", line);
         }
     }
-    int status = file != NULL && !ferror(file) && fflush(text) == 0 ? 0 : 3;
+    int status = file != NULL && !ferror(file) ? 0 : 3;
     if (status != 0) {
-        snprintf(message, PLOT_MESSAGE_SIZE, "plot: cannot print the plot: %s; look where standard output goes",
+        snprintf(message, PLOT_MESSAGE_SIZE, "plot: cannot read %s: %s; set TMPDIR to another folder", picture,
                  strerror(errno));
     }
     if (file != NULL) {

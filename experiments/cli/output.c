@@ -51,9 +51,12 @@ int output_finish(int status)
         error = EBADF;
     if (error == 0)
         return status;
+    bool replace = status == EXIT_DONE || status == EXIT_INVALID;
+    if (error == EPIPE)
+        return replace ? EXIT_READER_LEFT : status;
     complain("cannot write to standard output: %s; what is in the store is not affected",
              output_was_closed ? "it is closed" : strerror(error));
-    return status == EXIT_DONE || status == EXIT_INVALID ? EXIT_SURROUNDINGS : status;
+    return replace ? EXIT_SURROUNDINGS : status;
 }
 
 int complain(const char *format, ...)

@@ -3,7 +3,8 @@
  * What the program says: results on standard output, everything else on standard error.
  *
  * How it works. Results are written with stdio to standard output and checked once at the end (output_finish): a closed
- * stream, a closed pipe or a full device is an error with a message, never silence. Words that came from outside are
+ * stream or a full device is an error with a message, never silence; a reader that left early (`| head`) has what it
+ * wanted, and only the status tells. Words that came from outside are
  * escaped before they are shown, so that a file name cannot drive the terminal. The locale is never set, so numbers
  * have a decimal point everywhere.
  */
@@ -20,6 +21,7 @@ enum exit_status {
     EXIT_SURROUNDINGS = 3, /* a missing program, a limit, a port, a full device */
     EXIT_STORE = 4,        /* the store: damaged, locked, full, unwritable, missing */
     EXIT_INTERRUPTED = 130,
+    EXIT_READER_LEFT = 141, /* what SIGPIPE would give; work in progress is finished and stored all the same */
     EXIT_TERMINATED = 143,
 };
 
@@ -27,8 +29,8 @@ enum exit_status {
  * receives what is meant for it. Ignores SIGPIPE and SIGXFSZ. Call first; before any thread. */
 void output_init(void);
 
-/* Flushes standard output. Returns status, or EXIT_SURROUNDINGS after a message if standard output was closed or did
- * not take everything (and status was EXIT_DONE or EXIT_INVALID). */
+/* Flushes standard output. Returns status, or, where that was EXIT_DONE or EXIT_INVALID: EXIT_SURROUNDINGS after a
+ * message if standard output was closed or did not take everything, EXIT_READER_LEFT if its reader has gone. */
 int output_finish(int status);
 
 /* One line on standard error, "pilfer: " in front. Always returns -1, so that callers can `return complain(...)`. */
