@@ -214,8 +214,8 @@ static int plot_deliver(const char *folder, const struct plot_request *request, 
     return status;
 }
 
-/* What gnuplot drew as text, without the spaces at the ends of the lines. Whether text takes it is for its owner to see:
- * a reader of standard output may leave early. */
+/* What gnuplot drew as text, without the spaces at the ends of the lines. Whether the stream takes it is for its owner
+ * to see: a reader of standard output may leave early. */
 static int plot_print(const char *folder, FILE *text, char *message)
 {
     char *picture = text_format("%s/" SCRIPT_PICTURE, folder), *line = NULL;
