@@ -94,14 +94,11 @@ static void add_settings(struct axes *axes, struct cell *const *cells, size_t co
     }
 }
 
-static bool varies(struct cell *const *cells, size_t count, const char *name)
+static bool is_known(const struct cell *cell, const char *name)
 {
-    for (size_t i = 1; i < count; i++) {
-        if (!same_value(cells[0], cells[i], name)) {
-            return true;
-        }
-    }
-    return false;
+    int column = result_column_find(name);
+    return column < 0 ? result_get_text(cell->first, name) != NULL
+                      : cell->first->columns[column].kind != RESULT_UNKNOWN;
 }
 
 struct labelled {
@@ -115,14 +112,15 @@ static int compare_labelled(const void *first, const void *second)
     return order ? order : strcmp(a->value, b->value);
 }
 
-/* Whether cells with the same label always have the same value in this column. */
-static bool label_tells(struct cell *const *cells, size_t count, enum result_column column)
+/* Whether cells with the same label always have the same value in this column, or (by_presence) either all have a value
+ * or all have none. */
+static bool label_tells(struct cell *const *cells, size_t count, const char *name, bool by_presence)
 {
     struct labelled *pairs = heap_array(count, sizeof(*pairs));
     for (size_t i = 0; i < count; i++) {
-        const struct result_value *columns = cells[i]->first->columns;
-        pairs[i].label = columns[RESULT_label].text ? columns[RESULT_label].text : "";
-        pairs[i].value = columns[column].text ? columns[column].text : "";
+        const char *label = result_get_text(cells[i]->first, "label"), *text = result_get_text(cells[i]->first, name);
+        pairs[i].label = label ? label : "";
+        pairs[i].value = by_presence ? (is_known(cells[i], name) ? "known" : "") : text ? text : "";
     }
     qsort(pairs, count, sizeof(*pairs), compare_labelled);
     bool tells = true;
@@ -131,6 +129,23 @@ static bool label_tells(struct cell *const *cells, size_t count, enum result_col
     }
     free(pairs);
     return tells;
+}
+
+/* Whether values differ; a cell without one differs too, unless it is a matter of the label. */
+static bool varies(struct cell *const *cells, size_t count, const char *name)
+{
+    const struct cell *known = NULL;
+    bool everywhere = true;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_known(cells[i], name)) {
+            everywhere = false;
+        } else if (known && !same_value(known, cells[i], name)) {
+            return true;
+        } else {
+            known = cells[i];
+        }
+    }
+    return known && !everywhere && !label_tells(cells, count, name, true);
 }
 
 void axes_init(struct axes *axes, struct cell *const *cells, size_t count)
@@ -148,7 +163,7 @@ void axes_init(struct axes *axes, struct cell *const *cells, size_t count)
         axes->varies[i] = varies(cells, count, axes->names[i]);
         for (size_t k = 0; axes->varies[i] && k < sizeof(label_parts) / sizeof(*label_parts); k++) {
             if (strcmp(axes->names[i], result_column_name(label_parts[k])) == 0) {
-                axes->varies[i] = !label_tells(cells, count, label_parts[k]);
+                axes->varies[i] = !label_tells(cells, count, axes->names[i], false);
             }
         }
     }
@@ -185,6 +200,29 @@ const char *axis_text(const struct cell *cell, const char *name, char out[AXIS_T
         snprintf(out, AXIS_TEXT_SIZE, "%.*s", AXIS_TEXT_SIZE - 1, decimal_print(number, decimal));
     }
     return out;
+}
+
+enum axis_extent axis_common_text(struct cell *const *cells, size_t count, const char *name, char out[AXIS_TEXT_SIZE])
+{
+    char text[AXIS_TEXT_SIZE];
+    enum axis_extent extent = AXIS_EVERYWHERE;
+    const struct cell *known = NULL;
+    out[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        if (!is_known(cells[i], name)) {
+            extent = AXIS_SOMEWHERE;
+        } else if (!known) {
+            known = cells[i];
+            axis_text(known, name, out);
+        } else if (!same_value(known, cells[i], name)) {
+            out[0] = '\0';
+            return AXIS_NOWHERE;
+        } else if (strcmp(axis_text(cells[i], name, text), out) != 0) {
+            const char *word = result_get_text(known->first, name); /* one word that meant different things */
+            snprintf(out, AXIS_TEXT_SIZE, "%.48s", word ? word : "");
+        }
+    }
+    return out[0] ? extent : AXIS_NOWHERE;
 }
 
 const char *axis_heading(const char *name, char out[AXIS_TEXT_SIZE])

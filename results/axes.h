@@ -3,8 +3,9 @@
  * Axes: what was varied between the cells of a sweep, and how a cell is named in a report.
  *
  * How it works. Every descriptive column and setting is looked at over all cells: one that has the same value
- * everywhere is named once, one that differs is an axis. Numbers measured, seeds and durations are never axes.
- * scheduler, idle, sizing and over are left out where the label tells them apart already.
+ * everywhere, or everywhere but with labels that lack it, is named once, one that differs is an axis. Numbers measured,
+ * seeds and durations are never axes. scheduler, idle, sizing and over are left out where the label tells them apart
+ * already.
  */
 #ifndef PILFER_RESULTS_AXES_H
 #define PILFER_RESULTS_AXES_H
@@ -28,6 +29,11 @@ bool axes_vary(const struct axes *axes, const char *name);
 
 /* A cell's value as a report shows it: "default (70)", "25", "chase-lev"; "" if unknown. Returns out. */
 const char *axis_text(const struct cell *cell, const char *name, char out[AXIS_TEXT_SIZE]);
+
+/* What cells have in common: the text that all of those with a value show, the user's word alone where it meant
+ * different things ("default"). Nowhere: "" in out, they differ or none has a value. */
+enum axis_extent { AXIS_NOWHERE, AXIS_SOMEWHERE, AXIS_EVERYWHERE };
+enum axis_extent axis_common_text(struct cell *const *cells, size_t count, const char *name, char out[AXIS_TEXT_SIZE]);
 
 /* "max-workers" for "max_workers". Returns out. */
 const char *axis_heading(const char *name, char out[AXIS_TEXT_SIZE]);

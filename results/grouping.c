@@ -10,27 +10,35 @@
 static const char *const group_axes[] = {"machine", "workload", "target", "mode", "rate_rps"};
 #define GROUP_AXIS_COUNT (sizeof(group_axes) / sizeof(*group_axes))
 
-/* Whether a value is worth naming when it is the same everywhere: known, and not the label once more. */
-static bool is_named(const struct cell *cell, const char *name)
+/* What is the same in cells and worth naming: known, and not the label once more. */
+static enum axis_extent constant_text(struct cell *const *cells, size_t count, const char *name,
+                                      char out[AXIS_TEXT_SIZE])
 {
-    char text[AXIS_TEXT_SIZE], label[AXIS_TEXT_SIZE];
-    bool again =
-        strcmp(name, "scheduler") == 0 && strcmp(axis_text(cell, name, text), axis_text(cell, "label", label)) == 0;
-    return axis_text(cell, name, text)[0] != '\0' && !again;
+    char label[AXIS_TEXT_SIZE];
+    enum axis_extent extent = axis_common_text(cells, count, name, out);
+    bool again = strcmp(name, "scheduler") == 0 && strcmp(out, axis_text(cells[0], "label", label)) == 0;
+    return again ? AXIS_NOWHERE : extent;
 }
 
 void grouping_write_constants(FILE *stream, const struct grouping *grouping, size_t width)
 {
-    struct word_list words = {0};
+    struct word_list everywhere = {0}, somewhere = {0};
     char heading[AXIS_TEXT_SIZE], text[AXIS_TEXT_SIZE];
     for (size_t i = 0; i < grouping->axes.count; i++) {
         const char *name = grouping->axes.names[i];
-        if (!grouping->axes.varies[i] && is_named(grouping->cells[0], name)) {
-            word_list_add(&words, "%s %s", axis_heading(name, heading), axis_text(grouping->cells[0], name, text));
+        enum axis_extent extent =
+            grouping->axes.varies[i] ? AXIS_NOWHERE : constant_text(grouping->cells, grouping->count, name, text);
+        if (extent != AXIS_NOWHERE) {
+            word_list_add(extent == AXIS_EVERYWHERE ? &everywhere : &somewhere, "%s %s", axis_heading(name, heading),
+                          text);
         }
     }
-    word_list_write(stream, &words, "Same in all cells:", ",", width);
-    word_list_fini(&words);
+    word_list_write(stream, &everywhere, "Same in all cells:", ",", width);
+    if (somewhere.count > 0) {
+        word_list_write(stream, &somewhere, "Same in all cells that have it:", ",", width);
+    }
+    word_list_fini(&everywhere);
+    word_list_fini(&somewhere);
 }
 
 void group_write_heading(FILE *stream, const struct grouping *grouping, const struct group *group)
@@ -51,8 +59,9 @@ void group_write_heading(FILE *stream, const struct grouping *grouping, const st
     for (size_t i = 0; i < grouping->axes.count; i++) {
         const char *name = grouping->axes.names[i];
         bool told = strcmp(name, "mode") == 0 || strcmp(name, "rate_rps") == 0;
-        if (grouping->axes.varies[i] && !told && !axes_vary(&group->axes, name) && is_named(first, name)) {
-            fprintf(stream, ", %s %s", axis_heading(name, heading), axis_text(first, name, text));
+        if (grouping->axes.varies[i] && !told && !axes_vary(&group->axes, name) &&
+            constant_text(group->cells, group->count, name, text) != AXIS_NOWHERE) {
+            fprintf(stream, ", %s %s", axis_heading(name, heading), text);
         }
     }
     fputs(":\n", stream);

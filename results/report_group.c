@@ -184,6 +184,18 @@ static void fill_table(struct table *table, const struct group *group, const str
     }
 }
 
+static bool has_counters(const struct line *lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < MEASURE_COUNT; k++) {
+            if (measures[k].is_per_request && lines[i].intervals[k].count > 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* In one table if it is not wider than width, else the counters in one of their own. */
 static void write_lines(FILE *stream, const struct group *group, const struct line *lines, size_t width)
 {
@@ -196,7 +208,7 @@ static void write_lines(FILE *stream, const struct group *group, const struct li
     }
     table_write(stream, &table);
     table_fini(&table);
-    if (!fits) {
+    if (!fits && has_counters(lines, group->count)) {
         fill_table(&table, group, lines, group->count, PART_COUNTERS, false);
         putc('\n', stream);
         table_write(stream, &table);
@@ -360,8 +372,25 @@ static void write_unrejected(FILE *stream, const struct group *group)
     free(lines);
 }
 
+/* Whether every cell has disturbed repeats and none that is used: then the table with nothing rejected says all. */
+static bool is_all_disturbed(const struct group *group)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        struct quality quality = quality_of(group->cells[i]);
+        if (quality.used > 0 || quality.disturbed == 0) {
+            return false;
+        }
+    }
+    return group->count > 0;
+}
+
 void group_write(FILE *stream, const struct group *group, size_t width)
 {
+    if (is_all_disturbed(group)) {
+        fputs("No repeat of these cells is valid and undisturbed. ", stream);
+        write_unrejected(stream, group);
+        return;
+    }
     struct line *lines = heap_array(group->count, sizeof(*lines));
     for (size_t i = 0; i < group->count; i++) {
         line_init(&lines[i], group->cells[i], false);

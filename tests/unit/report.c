@@ -242,6 +242,44 @@ START_TEST(rejected_repeats_are_told)
 }
 END_TEST
 
+/* The first cell becomes one of a scheduler without workers. */
+START_TEST(what_a_label_lacks_is_no_axis)
+{
+    struct result_set set;
+    make_set(&set, 7, REPEATS, 1);
+    for (size_t i = 0; i < set.count; i++) {
+        struct result *row = &set.rows[i];
+        if (strcmp(result_get_text(row, "cell_id"), "paced/25/default") == 0) {
+            result_set_text(row, RESULT_label, "inline");
+            result_set_text(row, RESULT_scheduler, "inline");
+        } else {
+            result_set_text(row, RESULT_min_workers, "default");
+        }
+    }
+    char *text = report_text(&set, &(struct report_options){0});
+    expect(text, "Same in all cells: machine real, workload router, lifo-slot on\n");
+    expect(text, "Same in all cells that have it: min-workers default\n");
+    expect_not(text, "scheduler");
+    free(text);
+    result_set_fini(&set);
+}
+END_TEST
+
+START_TEST(all_disturbed_is_one_table)
+{
+    struct result_set set;
+    make_set(&set, 7, REPEATS, 1);
+    for (size_t i = 0; i < set.count; i++) {
+        result_set_number(&set.rows[i], RESULT_disturbed, 1);
+    }
+    char *text = report_text(&set, &(struct report_options){0});
+    expect(text, "No repeat of these cells is valid and undisturbed. With nothing rejected (36 disturbed repeats):\n");
+    expect_not(text, "left out");
+    free(text);
+    result_set_fini(&set);
+}
+END_TEST
+
 START_TEST(raw_repeats_one_per_line)
 {
     struct result_set set;
@@ -421,6 +459,8 @@ int main(void)
     tcase_add_test(reports, what_moves_and_what_does_not_separate);
     tcase_add_test(reports, below_six_repeats_stand_ranges);
     tcase_add_test(reports, rejected_repeats_are_told);
+    tcase_add_test(reports, what_a_label_lacks_is_no_axis);
+    tcase_add_test(reports, all_disturbed_is_one_table);
     tcase_add_test(reports, raw_repeats_one_per_line);
     tcase_add_test(reports, poor_sweeps_make_sentences);
     tcase_add_test(reports, what_the_most_workers_cost);
