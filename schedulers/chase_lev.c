@@ -193,7 +193,7 @@ static const struct scheduler_parameter chase_lev_parameters[] = {
 
 const struct scheduler scheduler_chase_lev = {
     .name = "chase-lev",
-    .summary = "a deque per worker, random stealing, a shared list for submits from outside",
+    .summary = "a deque per worker, random stealing, a shared list for outsiders",
     .caps = SCHEDULER_LIFO_LOCAL | SCHEDULER_FIFO_GLOBAL | SCHEDULER_LIFO_SLOT,
     .idle = "lifo-semaphore",
     .sizing = "fixed",

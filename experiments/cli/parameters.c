@@ -118,7 +118,7 @@ _Static_assert(sizeof parameters / sizeof parameters[0] <= PARAMETER_LIMIT, "a c
 
 /* What there is to run on an executor, in list order. */
 static const struct parameter_choice workloads[] = {
-    {"router", "clients, a router under test and an extension: three processes over loopback TCP", false},
+    {"router", "clients, a router under test, an extension: processes on loopback TCP", false},
     {"echo", "a plain HTTP server, four items per request", false},
     {"trickle", "one small task each period", false},
     {"burst", "bursts of tasks with a gap after each", false},

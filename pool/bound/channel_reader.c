@@ -20,7 +20,7 @@ static int channel_reader_init(struct bound_executor *bound)
 
 const struct bound bound_channel_reader = {
     .name = "channel-reader",
-    .summary = "at most parallelism items at once; locked producers, lock-free consumers, safe protocol",
+    .summary = "at most parallelism items at once; channel, safe protocol",
     .state_size = sizeof(struct bound_state),
     .init = channel_reader_init,
     .fini = bound_fini,

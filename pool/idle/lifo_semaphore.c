@@ -96,8 +96,7 @@ static void lifo_stop(struct pool *pool)
 
 const struct idle_policy idle_lifo_semaphore = {
     .name = "lifo-semaphore",
-    .summary =
-        "one outstanding request, asked again after the first task; spins to the limit, then parks, last in first out",
+    .summary = "one request at a time, renewed by the first task; spins, parks LIFO",
     .spins = true,
     .pool_state_size = sizeof(struct lifo),
     .worker_state_size = sizeof(struct semaphore_waiter),

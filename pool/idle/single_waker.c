@@ -155,7 +155,7 @@ static void single_stop(struct pool *pool)
 
 const struct idle_policy idle_single_waker = {
     .name = "single-waker",
-    .summary = "no wake while a worker searches; the searcher spins to the limit and hands the search on",
+    .summary = "no wake while a worker searches; it spins, then hands the search on",
     .spins = true,
     .pool_state_size = sizeof(struct single),
     .worker_state_size = sizeof(struct single_worker),
