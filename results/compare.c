@@ -283,14 +283,14 @@ int compare_write(FILE *stream, const struct compare_side *first, const struct c
         write_groups(stream, &matching, out, options);
         putc('\n', stream);
     }
+    if (out->not_measured > 0) {
+        fputs("Not measured: on one of the two sides no repeat of the cell is valid and undisturbed.\n", stream);
+    }
     fprintf(stream,
             "%zu %s compared: %zu regressed, %zu improved, %zu not measured; only in the first: %zu, only in the "
             "second: %zu\n",
             out->matched, out->matched == 1 ? "cell" : "cells", out->regressed, out->improved, out->not_measured,
             out->only_first, out->only_second);
-    if (out->not_measured > 0) {
-        fputs("Not measured: on one of the two sides no repeat of the cell is valid and undisturbed.\n", stream);
-    }
     free(matching.pairs);
     cell_set_fini(&cells[0]);
     cell_set_fini(&cells[1]);
