@@ -88,14 +88,19 @@ char *plan_canonical_text(const struct plan *plan, bool seed_given, char *const 
 
 /* ---- what --show-plan prints ---- */
 
+#define PRINTED_WIDTH 100
+
 static void print_order(const struct plan *plan, FILE *out)
 {
     uint32_t block = 0;
+    int column = 0;
     for (uint32_t i = 0; i < plan->step_count; i++) {
         const struct plan_step *step = &plan->steps[i];
         if (step->repeat != block)
-            fprintf(out, "%s  block %u:", i > 0 ? "\n" : "", block = step->repeat);
-        fprintf(out, " %u", step->cell + 1);
+            column = fprintf(out, "%s  block %u:", i > 0 ? "\n" : "", block = step->repeat);
+        else if (column > PRINTED_WIDTH - 8)
+            column = fprintf(out, "\n    ");
+        column += fprintf(out, " %u", step->cell + 1);
     }
     fputc('\n', out);
 }
