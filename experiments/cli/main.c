@@ -70,9 +70,9 @@ const struct verb verbs[] = {
         .name = "compare",
         .arguments = "A B",
         .summary = "The same cells measured twice: ratios, and what regressed",
-        .details =
-            "A and B are sweeps of the store (a number, or last) or the files of other stores. Status 1 when a cell "
-            "regressed.",
+        .details = "A and B are sweeps of the store (a number, or last) or the files of other stores, whose last "
+                   "sweeps count. "
+                   "Status 1 when a cell regressed.",
         .arguments_min = 2,
         .arguments_max = 2,
         .options = TAKES(store) | TAKES(threshold) | TAKES(aa),
@@ -189,15 +189,16 @@ int verb_help(const struct invocation *invocation)
         verb_print_help(verb_find(invocation->arguments[0]), stdout);
         return EXIT_DONE;
     }
-    printf("usage: pilfer VERB [OPTION...] [ARGUMENT...]\n\n");
+    printf("usage: %s VERB [OPTION...] [ARGUMENT...]\n\n", program_name());
     for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
         char usage[64];
         snprintf(usage, sizeof usage, "%s %s", verb->name, verb->arguments);
         printf("  %-22s %s\n", usage, verb->summary);
     }
-    printf("\n`pilfer VERB --help` explains a verb. Results go to standard output, everything else to standard error.\n"
+    printf("\n`%s VERB --help` explains a verb. Results go to standard output, everything else to standard error.\n"
            "Exit status: 0 done, 1 something is invalid or regressed, 2 usage, 3 surroundings, 4 store, 130 "
-           "interrupted.\n");
+           "interrupted.\n",
+           program_name());
     return EXIT_DONE;
 }
 
@@ -240,7 +241,7 @@ static int dispatch(int argc, char **argv)
         if (nearest != NULL)
             complain("unknown verb '%s'; did you mean '%s'?", escaped(name), nearest);
         else
-            complain("unknown verb '%s'; `pilfer help` lists them", escaped(name));
+            complain("unknown verb '%s'; `%s help` lists them", escaped(name), program_name());
         return EXIT_USAGE;
     }
     static struct invocation invocation;

@@ -248,8 +248,8 @@ static void report_option(struct parsing *parsing, const struct argp_state *stat
             if (nearest != NULL)
                 complain("%s: unknown option '%s'; did you mean '--%s'?", parsing->verb->name, escaped(text), nearest);
             else
-                complain("%s: unknown option '%s'; `pilfer %s --help` lists them all", parsing->verb->name,
-                         escaped(text), parsing->verb->name);
+                complain("%s: unknown option '%s'; `%s %s --help` lists them all", parsing->verb->name, escaped(text),
+                         program_name(), parsing->verb->name);
             return;
         }
         if (row->arg == NULL && strchr(text, '=') != NULL) {
@@ -371,7 +371,7 @@ enum invocation_status invocation_parse(const struct verb *verb, int argc, char 
 
 void verb_print_usage(const struct verb *verb, FILE *stream)
 {
-    fprintf(stream, "usage: pilfer %s [OPTION...]%s%s\n", verb->name, verb->arguments[0] != '\0' ? " " : "",
+    fprintf(stream, "usage: %s %s [OPTION...]%s%s\n", program_name(), verb->name, verb->arguments[0] != '\0' ? " " : "",
             verb->arguments);
 }
 
@@ -379,8 +379,8 @@ void verb_print_help(const struct verb *verb, FILE *stream)
 {
     static struct rows rows;
     build_rows(&rows, verb);
-    char name[64], doc[2048];
-    snprintf(name, sizeof name, "pilfer %s", verb->name);
+    char name[OUTPUT_ESCAPED_MAX + 64], doc[2048];
+    snprintf(name, sizeof name, "%s %s", program_name(), verb->name);
     snprintf(doc, sizeof doc, "%s.\v%s", verb->summary, verb->details != NULL ? verb->details : "");
     const char *arguments = verb->arguments[0] != '\0' ? verb->arguments : NULL;
     struct argp argp = {.options = rows.options, .parser = parse_key, .args_doc = arguments, .doc = doc};

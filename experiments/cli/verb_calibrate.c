@@ -258,8 +258,8 @@ int verb_calibrate(const struct invocation *invocation)
     }
     int error = measure_pairs();
     if (error != 0) {
-        complain("calibrate: no second thread could be started: %s; see the limits in `pilfer doctor`",
-                 strerror(-error));
+        complain("calibrate: no second thread could be started: %s; see the limits in `%s doctor`", strerror(-error),
+                 program_name());
         return EXIT_SURROUNDINGS;
     }
     double stamp_ns, clock_read_ns;

@@ -260,7 +260,7 @@ static int print_store(const struct invocation *invocation)
     size_t count = 0;
     int result = EXIT_DONE;
     if (store_check(store) != STORE_OK || store_sweep_list(store, &sweeps, &count) != STORE_OK) {
-        fact(VERDICT_FAIL, "store", "%s; `pilfer export` saves what can be read", store_message(store));
+        fact(VERDICT_FAIL, "store", "%s; `%s export` saves what can be read", store_message(store), program_name());
         result = EXIT_STORE;
     } else {
         int64_t repeats = 0;

@@ -75,8 +75,8 @@ static int refuse_lists(const struct invocation *invocation, const struct specif
     for (uint32_t p = 0; p < parameter_count; p++) {
         const struct specification_axis *axis = specification_axis(specification, 0, p);
         if (axis != NULL && axis->count > 1)
-            return complain("run: measures one cell, but %s has %u values; `pilfer sweep` takes lists",
-                            parameters[p].key, axis->count);
+            return complain("run: measures one cell, but %s has %u values; `%s sweep` takes lists", parameters[p].key,
+                            axis->count, program_name());
     }
     return 0;
 }

@@ -75,22 +75,42 @@ static bool show(pid_t pid, bool once)
     return shown;
 }
 
-static int complain_several(const pid_t *pids, uint32_t count)
+/* " 4711 (router on chase-lev), ..." in text, "" if there is none. */
+static void name_processes(const pid_t *pids, uint32_t count, char *text, size_t size)
 {
-    char text[1024] = "";
     size_t used = 0;
-    for (uint32_t i = 0; i < count && used < sizeof text; i++) {
+    text[0] = '\0';
+    for (uint32_t i = 0; i < count && used < size; i++) {
         struct counter_page_reader *reader = counter_page_open(pids[i]);
         struct counter_page_state state;
         if (reader == NULL)
             continue;
         if (counter_page_read(reader, &state))
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s %d (%s on %s)", used > 0 ? "," : "",
-                                     (int)pids[i], escaped(state.workload), escaped(state.label));
+            used += (size_t)snprintf(text + used, size - used, "%s %d (%s on %s)", used > 0 ? "," : "", (int)pids[i],
+                                     escaped(state.workload), escaped(state.label));
         counter_page_close(reader);
     }
+}
+
+static int complain_several(const pid_t *pids, uint32_t count)
+{
+    char text[1024];
+    name_processes(pids, count, text, sizeof text);
     complain("top: %u processes have counters, name one:%s", count, text);
     return EXIT_USAGE;
+}
+
+static int complain_none(const char *pid)
+{
+    char text[1024];
+    pid_t pids[PAGES_MAX];
+    uint32_t count = counter_page_list(pids, PAGES_MAX);
+    name_processes(pids, count < PAGES_MAX ? count : PAGES_MAX, text, sizeof text);
+    if (text[0] != '\0')
+        complain("top: process %s has no counters to show; there are some of%s", pid, text);
+    else
+        complain("top: process %s has no counters to show; start one with `%s serve router`", pid, program_name());
+    return EXIT_SURROUNDINGS;
 }
 
 int verb_top(const struct invocation *invocation)
@@ -101,8 +121,7 @@ int verb_top(const struct invocation *invocation)
         if (text[0] == '\0' || strlen(text) > 9 || text[strspn(text, "0123456789")] != '\0')
             return complain("top: '%s' is no process id", escaped(text)), EXIT_USAGE;
         if (!show((pid_t)strtol(text, NULL, 10), once))
-            return complain("top: process %s has no counters to show; start one with `pilfer serve router`", text),
-                   EXIT_SURROUNDINGS;
+            return complain_none(text);
         return EXIT_DONE;
     }
     bool shown = false;
@@ -122,7 +141,7 @@ int verb_top(const struct invocation *invocation)
         rest(COUNTER_PAGE_PERIOD_NS);
     }
     if (!shown)
-        return complain("top: nothing of yours is running; start a sweep or `pilfer serve router` first"),
+        return complain("top: nothing of yours is running; start a sweep or `%s serve router` first", program_name()),
                EXIT_SURROUNDINGS;
     return EXIT_DONE;
 }
