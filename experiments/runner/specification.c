@@ -96,8 +96,18 @@ void faults_init(struct faults *faults, FILE *stream, const char *origin)
     snprintf(faults->origin, sizeof faults->origin, "%s", escaped(origin));
 }
 
+/* What to say behind the origin: an option that names its parameter already does not name it twice. */
+static const char *without_origin(const struct faults *faults, const char *text)
+{
+    const char *key = faults->origin + strspn(faults->origin, "-");
+    size_t length = strlen(key);
+    bool again = key != faults->origin && strncmp(text, key, length) == 0 && strncmp(text + length, ": ", 2) == 0;
+    return again ? text + length + 2 : text;
+}
+
 void fault(struct faults *faults, const char *format, ...)
 {
+    char text[2048];
     va_list arguments;
     faults->count++;
     if (faults->line > 0)
@@ -105,9 +115,9 @@ void fault(struct faults *faults, const char *format, ...)
     else
         fprintf(faults->stream, "%s: ", faults->origin);
     va_start(arguments, format);
-    vfprintf(faults->stream, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fputc('\n', faults->stream);
+    fprintf(faults->stream, "%s\n", without_origin(faults, text));
 }
 
 /* ---- lists ---- */
