@@ -71,7 +71,7 @@ static int plot_format(const struct plot_request *request, enum layout_format *o
         }
     }
     snprintf(message, PLOT_MESSAGE_SIZE,
-             "plot: %s has no known suffix; expected a name that ends in .png, .svg or .pdf", request->output);
+             "plot: '%s' has no known suffix; expected a name that ends in .png, .svg or .pdf", request->output);
     return 2;
 }
 

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,17 +60,13 @@ int output_finish(int status)
     return replace ? EXIT_SURROUNDINGS : status;
 }
 
-int complain(const char *format, ...)
+/* Whether the code point shows nothing of its own and changes how its neighbours are shown: marks of direction,
+ * joiners, separators of lines, tags. */
+static bool is_format(uint32_t point)
 {
-    va_list arguments;
-    flockfile(stderr);
-    fputs("pilfer: ", stderr);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    funlockfile(stderr);
-    return -1;
+    return point == 0xad || point == 0x61c || point == 0x180e || (point >= 0x200b && point <= 0x200f) ||
+           (point >= 0x2028 && point <= 0x202e) || (point >= 0x2060 && point <= 0x206f) || point == 0xfeff ||
+           (point >= 0xfff9 && point <= 0xfffb) || (point >= 0xe0000 && point <= 0xe0fff);
 }
 
 /* Length of the printable UTF-8 sequence at text, 0 if there is none (RFC 3629: no overlong form, no surrogate). */
@@ -81,15 +78,65 @@ static size_t printable_length(const unsigned char *text)
                     : text[0] >= 0xe0 && text[0] <= 0xef ? 3
                     : text[0] >= 0xf0 && text[0] <= 0xf4 ? 4
                                                          : 0;
+    uint32_t point = text[0] & (0x7fU >> length);
     for (size_t i = 1; i < length; i++) {
         if ((text[i] & 0xc0) != 0x80)
             return 0;
+        point = point << 6 | (text[i] & 0x3fU);
     }
+    if (is_format(point))
+        return 0;
     if ((text[0] == 0xc2 && text[1] < 0xa0) /* C1 control characters */
         || (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
         (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
         return 0;
     return length;
+}
+
+/* What is not printable as \xNN, byte by byte. */
+static void put_escaped(const char *text, FILE *stream)
+{
+    for (const unsigned char *in = (const unsigned char *)text; *in != '\0';) {
+        size_t length = printable_length(in);
+        if (length == 0)
+            fprintf(stream, "\\x%02x", *in++);
+        for (; length > 0; length--)
+            fputc(*in++, stream);
+    }
+}
+
+int complain(const char *format, ...)
+{
+    va_list arguments;
+    char *line, cut[512];
+    va_start(arguments, format);
+    if (vasprintf(&line, format, arguments) < 0)
+        line = NULL;
+    va_end(arguments);
+    if (line == NULL) {
+        va_start(arguments, format);
+        vsnprintf(cut, sizeof cut, format, arguments);
+        va_end(arguments);
+    }
+    flockfile(stderr);
+    fputs("pilfer: ", stderr);
+    put_escaped(line != NULL ? line : cut, stderr);
+    fputc('\n', stderr);
+    funlockfile(stderr);
+    free(line);
+    return -1;
+}
+
+bool is_printable(const char *text)
+{
+    const unsigned char *in = (const unsigned char *)text;
+    size_t length;
+    for (; *in != '\0'; in += length) {
+        length = printable_length(in);
+        if (length == 0)
+            return false;
+    }
+    return true;
 }
 
 const char *escaped(const char *text)

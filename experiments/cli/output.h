@@ -11,6 +11,7 @@
 #ifndef PILFER_EXPERIMENTS_CLI_OUTPUT_H
 #define PILFER_EXPERIMENTS_CLI_OUTPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Exit statuses of the program. */
@@ -33,10 +34,15 @@ void output_init(void);
  * message if standard output was closed or did not take everything, EXIT_READER_LEFT if its reader has gone. */
 int output_finish(int status);
 
-/* One line on standard error, "pilfer: " in front. Always returns -1, so that callers can `return complain(...)`. */
+/* One line on standard error, "pilfer: " in front, what is not printable in it as \xNN (words that come from outside are
+ * passed through escaped() all the same, which also cuts them). Always returns -1, so that callers can `return complain(...)`. */
 int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* text with control characters and bytes that are not UTF-8 as \xNN, cut at OUTPUT_ESCAPED_MAX bytes with "..." behind.
+/* Whether text is UTF-8 that shows what it says: no control characters, no invisible ones that change how others are
+ * shown (marks of direction, joiners). */
+bool is_printable(const char *text);
+
+/* text with what is not printable as \xNN, byte by byte, cut at OUTPUT_ESCAPED_MAX bytes with "..." behind.
  * The returned memory is one of four static buffers: at most four per line. One thread. */
 #define OUTPUT_ESCAPED_MAX 120
 const char *escaped(const char *text);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "cell_numbers.h"
+#include "cli/output.h"
 #include "platform.h"
 #include "settings.h"
 #include "usage.h"
@@ -118,7 +119,7 @@ static enum cell_status attempt(const struct configuration *configuration, uint6
         *again = cell_fill(&measurement, options->foreign_limit_percent, result) && status == CELL_MEASURED;
     const char *warning = report_text(&processes.router->report, "warning");
     if (warning != NULL)
-        fprintf(stderr, "pilfer: %s\n", warning);
+        complain("%s", warning);
     processes_end(&processes);
     return status;
 }

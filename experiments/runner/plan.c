@@ -356,6 +356,20 @@ static void finish(struct builder *builder, bool seed_given)
     free(meanings);
 }
 
+/* Before memory is taken for them. */
+static void check_steps(struct builder *builder)
+{
+    uint64_t steps = 0;
+    for (uint32_t i = 0; i < builder->plan->cell_count; i++)
+        steps += builder->plan->cells[i].repeats;
+    if (steps <= PLAN_STEPS_MAX)
+        return;
+    char *text = memory_format("found %u cells that make %llu repeats, expected at most %d", builder->plan->cell_count,
+                               (unsigned long long)steps, PLAN_STEPS_MAX);
+    report(builder, "", text);
+    free(text);
+}
+
 int plan_build(const struct specification *specification, uint64_t seed, bool seed_given, FILE *faults,
                struct plan *out)
 {
@@ -385,6 +399,7 @@ int plan_build(const struct specification *specification, uint64_t seed, bool se
         for (uint32_t i = 0; i < out->note_count; i++)
             report(&builder, "found no cell that can be measured: ", out->notes[i]);
     }
+    check_steps(&builder);
     if (builder.fault_count == 0)
         finish(&builder, seed_given);
     tdestroy(builder.tree, free_meaning);

@@ -22,6 +22,9 @@
 /* Seeds are exact in every export: at most 2^53 - 1. */
 #define PLAN_SEED_MAX ((UINT64_C(1) << 53) - 1)
 
+/* Repeats of all cells together. */
+#define PLAN_STEPS_MAX 10000000
+
 /* Time that repeats of disturbed measurements may take in all, of the plan's estimate. */
 #define PLAN_RETRY_SHARE 0.25
 
@@ -53,7 +56,8 @@ struct plan {
 
 /* Resolves, collapses and orders. seed_given: the person asked for this seed, so it is part of what --resume compares.
  * Returns 0 (plan_fini frees it), or the number of faults written, among them: more than SPECIFICATION_CELLS_MAX
- * points, no cell left. Starts nothing. */
+ * points, more than PLAN_STEPS_MAX
+ * repeats, no cell left. Starts nothing. */
 int plan_build(const struct specification *specification, uint64_t seed, bool seed_given, FILE *faults,
                struct plan *out);
 void plan_fini(struct plan *plan);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cell.h"
+#include "cli/output.h"
 #include "child.h"
 #include "platform.h"
 #include "settings.h"
@@ -147,7 +148,7 @@ int role_main(const char *name)
     static struct role role;
     if (fcntl(CHILD_COMMANDS, F_GETFD) < 0 || fcntl(CHILD_REPORT, F_GETFD) < 0) {
         fprintf(stderr, "pilfer: role %s: this is a process of a cell, started by the runner; try `pilfer run`\n",
-                name);
+                escaped(name));
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);

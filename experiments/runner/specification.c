@@ -109,7 +109,11 @@ void fault(struct faults *faults, const char *format, ...)
 {
     char text[2048];
     va_list arguments;
-    faults->count++;
+    if (++faults->count > FAULTS_SHOWN_MAX) {
+        if (faults->count == FAULTS_SHOWN_MAX + 1)
+            fprintf(faults->stream, "%s: more faults than these %d are not shown\n", faults->origin, FAULTS_SHOWN_MAX);
+        return;
+    }
     if (faults->line > 0)
         fprintf(faults->stream, "%s:%u: ", faults->origin, faults->line);
     else
@@ -126,6 +130,7 @@ struct list {
     const struct parameter *parameter;
     struct faults *faults;
     struct specification_axis axis;
+    bool is_full; /* a value too many was found: the rest is not read */
 };
 
 /* Adds one value that is known to be normalised. */
@@ -139,6 +144,7 @@ static bool list_add(struct list *list, const char *value, const char *written)
         }
     }
     if (list->axis.count == SPECIFICATION_VALUES_MAX) {
+        list->is_full = true;
         fault(list->faults, "%s: found more than %d values, expected at most that many", list->parameter->key,
               SPECIFICATION_VALUES_MAX);
         return false;
@@ -247,14 +253,20 @@ static bool list_add_item(struct list *list, char *item)
               list->parameter->key, escaped(item));
         return false;
     }
+    if ((list->parameter->flags & PARAMETER_SWEEPABLE) == 0) {
+        fault(list->faults, "%s: found the range '%s', expected one value: it is no axis", list->parameter->key,
+              escaped(item));
+        return false;
+    }
     return list_add_range(list, item, dots);
 }
 
-/* Reads all items, so that each faulty one is named. True without faults: then the caller owns *out. */
+/* Reads all items, so that each faulty one is named, up to the greatest number of values. True without faults: then the
+ * caller owns *out. */
 static bool list_read(const struct parameter *parameter, const char *values, struct faults *faults,
                       struct specification_axis *out)
 {
-    struct list list = {parameter, faults, {0, NULL}};
+    struct list list = {parameter, faults, {0, NULL}, false};
     uint32_t faults_before = faults->count;
     bool is_axis = (parameter->flags & PARAMETER_SWEEPABLE) != 0;
     if (!is_axis && parameter->type != PARAMETER_CPU_LIST && strchr(values, ',') != NULL) {
@@ -264,7 +276,7 @@ static bool list_read(const struct parameter *parameter, const char *values, str
     char *copy = strdup(values);
     if (copy == NULL)
         fault(faults, "%s: no memory for its values", parameter->key);
-    for (char *item = copy, *next; item != NULL; item = next) {
+    for (char *item = copy, *next; item != NULL && !list.is_full; item = next) {
         next = is_axis ? strchr(item, ',') : NULL;
         if (next != NULL)
             *next++ = '\0';
@@ -346,6 +358,10 @@ static bool set_text(char *text, size_t size, const char *key, const char *value
 {
     if (values[0] == '\0' || strlen(values) >= size) {
         fault(faults, "%s: found %zu bytes, expected 1 to %zu", key, strlen(values), size - 1);
+        return false;
+    }
+    if (!is_printable(values)) {
+        fault(faults, "%s: found '%s', expected printable text", key, escaped(values));
         return false;
     }
     snprintf(text, size, "%s", values);

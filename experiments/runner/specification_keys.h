@@ -19,7 +19,9 @@ struct faults {
 
 void faults_init(struct faults *faults, FILE *stream, const char *origin);
 
-/* Writes one line. */
+/* Writes one line. From a flood of faults only the first FAULTS_SHOWN_MAX are shown, and that there are more; all are
+ * counted. */
+#define FAULTS_SHOWN_MAX 100
 void fault(struct faults *faults, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Keys that are not parameters. */

@@ -6,6 +6,7 @@
  * Method: texts with known faults against the exact lines; files that are no files; hostile sizes.
  */
 #include "runner/specification.h"
+#include "runner/specification_keys.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -147,10 +148,15 @@ static const struct {
      "a.sweep: found lists whose product is 101000 cells, expected at most 100000\n"},
     {"[sweep]\nrepeats = 0\n", "a.sweep:2: repeats: found '0', expected a whole number from 1 to 10000\n"},
     {"[sweep]\nrepeats = 1,2\n", "repeats: found the list"},
+    {"[sweep]\nrepeats = 2..6\n", "a.sweep:2: repeats: found the range '2..6', expected one value: it is no axis\n"},
+    {"[sweep]\ntries = 1..3\n", "a.sweep:2: tries: found the range '1..3', expected one value: it is no axis\n"},
     {"[sweep]\norder = randon\n", "a.sweep:2: order: found 'randon'; did you mean 'random'?\n"},
     {"[sweep]\nname = ../etc\n", "a.sweep:2: name: found '../etc', expected 1 to 63 letters"},
     {"[sweep]\nname = -x\n", "a.sweep:2: name: found '-x'"},
     {"[sweep]\ndescription =\n", "a.sweep:2: description: found 0 bytes"},
+    {"[sweep]\ndescription = a\xc2\x9b[2J\n",
+     "a.sweep:2: description: found 'a\\xc2\\x9b[2J', expected printable text\n"},
+    {"[sweep]\ndescription = a\xff\n", "a.sweep:2: description: found 'a\\xff', expected printable text\n"},
     {"[sweep]\nrate = 1\n[sweep]\nrate = 2\n",
      "a.sweep:3: found [sweep] again, expected it once: the first is on line 1\n"},
     {"[part a]\nrate = 1\n[part a]\nrate = 2\n",
@@ -237,11 +243,44 @@ START_TEST(test_limits)
         if (parts == SPECIFICATION_PARTS_MAX)
             specification_fini(&specification);
     }
+    static const char *const keys[] = {"rate",     "connections", "channels", "tasks",   "warmup",
+                                       "duration", "period",      "gap",      "repeats", "spin-limit"};
+    for (int more = 0; more <= 1; more++) {
+        size_t used = 0;
+        for (int i = 0; i < SPECIFICATION_KEYS_MAX / 10; i++) {
+            used += (size_t)snprintf(text + used, capacity - used, "[part p%d]\n", i);
+            for (int k = 0; k < 10; k++)
+                used += (size_t)snprintf(text + used, capacity - used, "%s = 1\n", keys[k]);
+        }
+        snprintf(text + used, capacity - used, "%s", more ? "tries = 1\n" : "");
+        ck_assert_int_eq(parse(text, &specification), more);
+        if (!more)
+            specification_fini(&specification);
+    }
+    ck_assert_ptr_nonnull(strstr(faults_now(), "a.sweep:1101: found more than 1000 keys"));
+    free(text);
+}
+END_TEST
+
+/* A flood of faults is counted and cut, not poured out. */
+START_TEST(test_floods)
+{
+    struct specification specification;
+    size_t capacity = 1 << 20;
+    char *text = malloc(capacity);
     size_t used = (size_t)snprintf(text, capacity, "[sweep]\n");
-    for (int i = 0; i <= SPECIFICATION_KEYS_MAX; i++)
+    for (int i = 0; i < 2 * FAULTS_SHOWN_MAX; i++)
         used += (size_t)snprintf(text + used, capacity - used, "key%d = 1\n", i);
-    ck_assert_int_eq(parse(text, &specification), SPECIFICATION_KEYS_MAX + 1);
-    ck_assert_ptr_nonnull(strstr(faults_now(), "a.sweep:1002: found more than 1000 keys"));
+    ck_assert_int_eq(parse(text, &specification), 2 * FAULTS_SHOWN_MAX);
+    ck_assert_ptr_nonnull(strstr(faults_now(), "'key99'"));
+    ck_assert_ptr_null(strstr(faults_now(), "'key100'"));
+    ck_assert_ptr_nonnull(strstr(faults_now(), "a.sweep: more faults than these 100 are not shown\n"));
+    used = (size_t)snprintf(text, capacity, "max-workers=1");
+    for (int i = 2; i <= 2 * SPECIFICATION_VALUES_MAX; i++)
+        used += (size_t)snprintf(text + used, capacity - used, ",%d", i);
+    specification_init(&specification, "a");
+    ck_assert_int_eq(specification_set_text(&specification, "--set", text, faults), 1);
+    specification_fini(&specification);
     free(text);
 }
 END_TEST
@@ -357,6 +396,7 @@ int main(void)
     tcase_add_loop_test(files, test_names_every_fault, 0, sizeof faulty / sizeof faulty[0]);
     tcase_add_test(files, test_nul_byte);
     tcase_add_test(files, test_limits);
+    tcase_add_test(files, test_floods);
     tcase_add_test(files, test_files_that_are_none);
     tcase_add_test(files, test_built_in_sweeps);
     tcase_add_test(files, test_set_overrides_all_parts_or_nothing);
