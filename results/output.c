@@ -26,7 +26,14 @@ static char *folder_of(const char *path)
 
 static int open_device(struct output *output, char *message)
 {
-    int descriptor = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    /* A pipe that nobody reads would keep the program waiting here for ever: then it is an error. */
+    int descriptor = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (descriptor < 0 && errno == ENXIO) {
+        return fail(message, "write to", output->path, errno, "start what reads this pipe first, or name another file");
+    }
+    if (descriptor >= 0) {
+        fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
+    }
     output->stream = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
     if (!output->stream) {
         return fail(message, "write to", output->path, errno, "name another file");
@@ -63,6 +70,8 @@ int output_open(struct output *output, const char *path, const char *suffix, boo
     int result = 0;
     if (!exists && (error != ENOENT || path[0] == '\0')) {
         result = fail(message, "write", path[0] ? path : "a file without a name", error, "name another file");
+    } else if (!exists && lstat(path, &status) == 0) {
+        result = fail(message, "write", path, ENOENT, "this link leads nowhere: name another file");
     } else if (exists && S_ISDIR(status.st_mode)) {
         result = fail(message, "write", path, EISDIR, "name a file in it");
     } else if (exists && S_ISREG(status.st_mode) && !force) {
