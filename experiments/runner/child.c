@@ -28,11 +28,11 @@ void child_init(struct child *child, const char *role)
 }
 
 /* After fork, in the child: says why it cannot go on, where the runner listens, and leaves. */
-static _Noreturn void give_up(const char *what)
+static _Noreturn void give_up(int report, const char *what)
 {
     char text[160];
     snprintf(text, sizeof text, "%s: %s", what, strerror(errno));
-    report_write_text(CHILD_REPORT, "surroundings", text);
+    report_write_text(report, "surroundings", text);
     _exit(3);
 }
 
@@ -71,15 +71,15 @@ static void reset_signals(void)
 /* The ends are moved out of the way first: a socket may be descriptor 3 or 4 already. */
 static void place_descriptors(int commands, int report)
 {
-    int high_commands = fcntl(commands, F_DUPFD, 16);
-    int high_report = fcntl(report, F_DUPFD, 16);
+    int high_commands = fcntl(commands, F_DUPFD, CHILD_REPORT + 1);
+    int high_report = fcntl(report, F_DUPFD, CHILD_REPORT + 1);
     int null = open("/dev/null", O_RDWR);
     if (high_commands < 0 || high_report < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0)
-        _exit(3);
+        give_up(report, "opening files (see ulimit -n)");
     if (fcntl(2, F_GETFD) < 0)
         dup2(null, 2);
     if (dup2(high_commands, CHILD_COMMANDS) < 0 || dup2(high_report, CHILD_REPORT) < 0)
-        _exit(3);
+        give_up(high_report, "opening files (see ulimit -n)");
     close_range(CHILD_REPORT + 1, ~0U, 0);
 }
 
@@ -88,14 +88,14 @@ static _Noreturn void become(const struct child *child, int commands, int report
     setpgid(0, 0);
     place_descriptors(commands, report);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
-        give_up("asking to die with the runner");
+        give_up(CHILD_REPORT, "asking to die with the runner");
     if (getppid() != runner) /* the runner died before the request stood */
         _exit(3);
     reset_signals();
     set_limits(cpu_limit_s);
     char *arguments[] = {"pilfer", "role", (char *)child->role, NULL};
     execv("/proc/self/exe", arguments);
-    give_up("starting the program again from /proc/self/exe");
+    give_up(CHILD_REPORT, "starting the program again from /proc/self/exe");
 }
 
 int child_start(struct child *child, uint64_t cpu_limit_s)

@@ -260,6 +260,26 @@ static void open_executor(struct role *role, struct subject *subject)
     subject->page = counter_page_create(resolved.label, configuration_text(&role->configuration, "workload"));
 }
 
+/* A server that runs out of descriptors would serve fewer connections than were asked for: it is refused before. */
+static void check_descriptors(struct role *role)
+{
+    struct rlimit limit;
+    int lowest_free = fcntl(0, F_DUPFD, 0); /* as many are open: descriptors are given out without gaps */
+    if (lowest_free >= 0)
+        close(lowest_free);
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || report_text(&role->facts, "serve") != NULL)
+        return;
+    rlim_t open_now = lowest_free < 0 ? limit.rlim_cur : (rlim_t)lowest_free;
+    double connections = configuration_number(&role->configuration, "connections");
+    rlim_t wanted = open_now + (rlim_t)connections + settings_has_extension(&role->configuration);
+    if (wanted <= limit.rlim_cur)
+        return;
+    char text[128];
+    snprintf(text, sizeof text, "%g connections need %llu open files, the limit is %llu; raise it (ulimit -n)",
+             connections, (unsigned long long)wanted, (unsigned long long)limit.rlim_cur);
+    role_refuse("starting the server under test", text);
+}
+
 static void start_server(struct role *role, struct subject *subject)
 {
     struct router_options options;
@@ -270,6 +290,7 @@ static void start_server(struct role *role, struct subject *subject)
                     : echo_start(&options, subject->executor, &subject->echo, message);
     if (error != 0)
         role_refuse("starting the server under test", message);
+    check_descriptors(role);
     role_say_integer("port", subject->router != NULL ? router_port(subject->router) : echo_port(subject->echo));
     if (subject->router != NULL)
         role_say_integer("control-port", router_control_port(subject->router));
