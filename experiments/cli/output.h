@@ -34,8 +34,9 @@ void output_init(void);
  * message if standard output was closed or did not take everything, EXIT_READER_LEFT if its reader has gone. */
 int output_finish(int status);
 
-/* One line on standard error, "pilfer: " in front, what is not printable in it as \xNN (words that come from outside are
- * passed through escaped() all the same, which also cuts them). Always returns -1, so that callers can `return complain(...)`. */
+/* One line on standard error, "pilfer: " in front, what is not printable in it as \xNN (words that come from outside
+ * are passed through escaped() all the same, which also cuts them). Always returns -1, so that callers can
+ * `return complain(...)`. */
 int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Whether text is UTF-8 that shows what it says: no control characters, no invisible ones that change how others are
