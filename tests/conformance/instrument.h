@@ -21,6 +21,9 @@
 
 bool instrument_is_available(void);
 
+/* Forgets all declared ranges: their memory has been freed and may come back as somebody else's. */
+void instrument_forget(void);
+
 /* Declares size bytes at start as written plainly by owner only. Single-threaded, before any trace. */
 void instrument_own(uint32_t owner, const void *start, size_t size);
 

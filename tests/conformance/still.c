@@ -47,6 +47,7 @@ void still_open(struct still *still, const struct subject *subject, uint32_t wor
     pool->private->outside_account = platform_alloc(sizeof(struct account));
     check_setup(pool->private->outside_account != NULL);
     *still = (struct still){.pool = pool, .workers = workers, .callback = "init"};
+    instrument_forget();
     if (scheduler->init != NULL && scheduler->init(pool) != 0)
         check_broken("init failed");
     for (uint32_t i = 0; i < workers; i++)
