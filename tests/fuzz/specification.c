@@ -23,7 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
         }                                                                                  \
     } while (0)
 
-/* As many lines as faults (of a flood: as many as are shown and one more), each with the file's name in front and nothing that drives a terminal. */
+/* As many lines as faults, of a flood as many as are shown and one more; each with the file's name in front and nothing
+ * that drives a terminal. */
 static void check_faults(int count, const char *text, size_t size)
 {
     int lines = 0;
