@@ -17,7 +17,8 @@ if (key_kind eq 'none') {
     set key at screen 0.5, screen key_y center center horizontal Left reverse samplen 1.5 maxrows key_rows
     if (key_kind eq 'series') {
         plot 2 notitle, \
-             for [i=1:series_count] keyentry with linespoints linestyle series_style[i] title series_title[i]
+             for [i=1:series_count] keyentry with linespoints linestyle series_style[i] \
+             title (plain ? ' ' : '').series_title[i]
     } else {
         plot 2 notitle, for [i=1:part_count] keyentry with boxes fillstyle solid noborder \
              linecolor rgb word(part_colours, i) title part_title[i]

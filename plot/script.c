@@ -325,9 +325,9 @@ static void script_references(FILE *out, const struct chart_panel *panel, const 
     for (uint32_t i = 0; i < count; i++) {
         const struct chart_reference *reference = &panel->references[i];
         double height = (reference->value - low) / (high - low) * layout->plot_height;
-        double room = 1.2 * layout->small.line;
+        double room = text ? 2 : 1.2 * layout->small.line; /* characters stand on whole lines */
         bool below = height > room && !script_reference_below(panel, i, room / layout->plot_height * (high - low));
-        double up = text ? -1 : below ? -0.42 : 0.42;
+        double up = (below ? -1 : 1) * (text ? 1 : 0.42);
         fprintf(out, "reference_value[%u] = %g\n", i + 1, reference->value);
         char *at = text_format("graph %s, first %g", places[i % 3][0], reference->value);
         char *font = text_format("font ',%g' textcolor rgb '#777777'", script_size(layout, &layout->small));
