@@ -42,6 +42,8 @@ static enum cell_status hold(struct processes *processes)
     print_child(processes->load, "load");
     print_child(processes->extension, "extension");
     fflush(stdout);
+    if (isatty(STDIN_FILENO) != 0)
+        fprintf(stderr, "pilfer: these wait; attach, then press Enter\n");
     for (;;) {
         struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
         int ready = poll(&input, 1, 50);

@@ -176,12 +176,14 @@ static void measure_all(struct run *run)
         seconds += is_stored[i] ? 0 : cell->seconds;
     }
     progress_begin(&run->progress, stderr, left, seconds);
+    run->measures_once = run->options->hold; /* nobody wants to attach three times, and their time says nothing */
     for (uint32_t i = 0; i < plan->step_count && stop_signal == 0; i++) {
         const struct plan_cell *cell = &plan->cells[plan->steps[i].cell];
         if (is_stored[i])
             continue;
         double start = now_s();
-        progress_step(&run->progress, cell->id);
+        if (!run->options->hold)
+            progress_step(&run->progress, cell->id);
         if (!measure_step(run, i))
             break;
         progress_done(&run->progress, cell->seconds, now_s() - start);

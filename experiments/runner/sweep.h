@@ -26,7 +26,7 @@ struct sweep_options {
     const char *store_path;
     bool resume;            /* continue the newest unfinished sweep of the same plan; nothing to do if it is finished */
     bool extra;             /* an extra part of a reproduction: never `last` */
-    bool hold;              /* print pids and wait before each window */
+    bool hold;              /* print pids and wait before each window; then each repeat is measured once */
     const char *trace_path; /* or NULL; Chrome trace of the router */
     const char *again;      /* the command that resumes, for the line after an interruption; NULL: none is printed */
 };
