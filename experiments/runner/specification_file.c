@@ -323,7 +323,8 @@ static char *read_file(const char *path, size_t *size, struct faults *faults)
     char *text = NULL;
     *size = 0;
     if (descriptor < 0 || fstat(descriptor, &status) != 0)
-        fault(faults, "cannot read the sweep file: %s; `pilfer list sweeps` shows the built-in ones", strerror(errno));
+        fault(faults, "cannot read the sweep file: %s; `%s list sweeps` shows the built-in ones", strerror(errno),
+              program_name());
     else if (!S_ISREG(status.st_mode))
         fault(faults, "found %s, expected a regular file", S_ISDIR(status.st_mode) ? "a folder" : "a special file");
     else if (status.st_size > SPECIFICATION_FILE_SIZE_MAX)
