@@ -21,6 +21,9 @@
 #include "validity.h"
 
 /* Shorthand while one result is filled. */
+/* Paced: by how much the answers inside the window may differ from those to its arrivals. */
+#define BACKLOG_SHARE_MAX 0.02
+
 struct filling {
     const struct cell_measurement *measurement;
     const struct report *router, *load; /* load: what has the clients' counts; the router itself without clients */
@@ -313,12 +316,24 @@ static bool is_disturbed(struct filling *filling, double foreign_limit_percent)
     return disturbance.disturbed;
 }
 
+/* Paced, the requests are those of the window's arrivals, and the CPU is that of the window: if much more or less was
+ * answered inside it, a backlog grew or shrank, and the two do not belong together. */
+static bool is_backlogged(struct filling *filling)
+{
+    double completions = reported(filling->load, "load.completions");
+    if (!settings_is_paced(filling->measurement->configuration) || isnan(completions))
+        return false;
+    add(filling, "completions", completions);
+    return fabs(completions - filling->requests) > BACKLOG_SHARE_MAX * filling->requests;
+}
+
 static bool judge(struct filling *filling, double foreign_limit_percent)
 {
     char reason[256];
     bool conserved = is_conserved(filling, reason, sizeof reason);
     bool timely = conserved && times_are_sane(filling, reason, sizeof reason);
-    bool disturbed = is_disturbed(filling, foreign_limit_percent) || (conserved && !timely);
+    bool backlogged = is_backlogged(filling);
+    bool disturbed = is_disturbed(filling, foreign_limit_percent) || backlogged || (conserved && !timely);
     result_set_number(filling->result, RESULT_valid, conserved && timely);
     result_set_number(filling->result, RESULT_disturbed, disturbed);
     if (!conserved || !timely)

@@ -21,6 +21,7 @@ static void say_load(const struct load_totals *totals)
     }
     role_say_integer("load.arrivals", totals->arrivals);
     role_say_integer("load.requests", totals->requests);
+    role_say_integer("load.completions", totals->completions);
     role_say_integer("load.window_failures", totals->window_failures);
     role_say_integer("load.sent", totals->sent);
     role_say_integer("load.answered", totals->answered);

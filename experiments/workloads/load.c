@@ -163,7 +163,9 @@ static void load_answered(struct load *load, struct load_connection *connection)
     const uint64_t now_ns = platform_now_ns();
     load->totals->answered++;
     load->totals->in_flight--;
-    if (load_is_paced(load) ? !connection->counted : !load_in_window(load, now_ns))
+    const bool inside = load_in_window(load, now_ns);
+    load->totals->completions += inside;
+    if (load_is_paced(load) ? !connection->counted : !inside)
         return;
     load->totals->requests++;
     histogram_record(&load->totals->latency, now_ns - connection->intended_ns);

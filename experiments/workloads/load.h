@@ -58,6 +58,7 @@ struct load_totals {
     /* The window. */
     uint64_t arrivals;        /* paced: intended starts in the window; closed: requests sent in the window */
     uint64_t requests;        /* answered 200; paced: of the window's arrivals; closed: answered in the window */
+    uint64_t completions;     /* answered 200 inside the window, whenever they were intended */
     uint64_t window_failures; /* paced: of the window's arrivals; closed: failed in the window */
     struct histogram latency; /* of requests, in ns; paced: from the intended start, closed: from the send */
 
