@@ -3,7 +3,7 @@
  * Making a pool and ending it.
  *
  * How it works. See "Close" in README.md: refuse, wait for submits in progress, wait until nobody is engaged or
- * blocked, stop the idle policy, join, drain.
+ * blocked and nothing that is to be run is queued, stop the idle policy, join, drain.
  */
 #include <errno.h>
 #include <string.h>
@@ -129,14 +129,23 @@ static void wait_for_submitters(struct pool *pool)
     }
 }
 
-static void wait_for_quiet(struct pool *pool)
+/* Waits until no worker is engaged or blocked, and, if what is queued is to be run, nothing is queued either. A worker
+ * that is not engaged may be taking its last look: it comes back if that finds a task, and the task may submit others
+ * and wait for them, so the workers must not be told to leave before. */
+static void wait_for_quiet(struct pool *pool, bool run_queued)
 {
     for (;;) {
         uint32_t seen = shared_u32_load_seq_cst(&pool->private->quiet);
+        /* seq_cst: with tell_closer. The queues are read after the last one to leave has written them. */
         struct pool_counts counts = counts_unpack(shared_u64_load_seq_cst(&pool->counts));
-        if (counts.engaged == 0 && counts.blocked == 0)
+        if (counts.engaged > 0 || counts.blocked > 0)
+            platform_park(&pool->private->quiet, seen, PLATFORM_FOREVER);
+        else if (!run_queued || !pool->scheduler->pending(pool))
             return;
-        platform_park(&pool->private->quiet, seen, PLATFORM_FOREVER);
+        else if (pool_engage(pool, NULL))
+            pool->idle->release(pool, NULL);
+        else
+            platform_yield();
     }
 }
 
@@ -144,7 +153,7 @@ void pool_quiesce(struct pool *pool, bool run_queued)
 {
     shared_u32_store_seq_cst(&pool->state, run_queued ? POOL_CLOSING : POOL_STOPPED); /* @F pool.1 */
     wait_for_submitters(pool);
-    wait_for_quiet(pool);
+    wait_for_quiet(pool, run_queued);
 }
 
 void pool_stop(struct pool *pool, bool run_queued)

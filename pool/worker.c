@@ -144,19 +144,17 @@ static bool dispatch(struct worker *worker, bool *missed)
 {
     struct pool *pool = worker->pool;
     struct pilfer_task *task;
-    enum next_result result;
+    enum next_result result = NEXT_EMPTY;
     bool ran = false;
 
     worker_count(worker, COUNTER_dispatches, 1);
     trace_event(worker->trace, TRACE_dispatch, TRACE_BEGIN, 0);
     pool->idle->dispatch_begin(worker);
-    while ((result = pool->scheduler->next(worker, &task)) == NEXT_TASK) {
+    while (!pool_is_stopping(pool) && (result = pool->scheduler->next(worker, &task)) == NEXT_TASK) {
         if (!ran)
             pool->idle->got_first(worker);
         ran = true;
         worker_run(worker, task);
-        if (pool_is_stopping(pool))
-            break;
     }
     trace_event(worker->trace, TRACE_dispatch, TRACE_END, 0);
     if (!ran)
