@@ -83,11 +83,9 @@ int pilfer_submit(struct pilfer_executor *executor, struct pilfer_task *task, en
     struct pool *pool = executor->pool;
     struct worker *self = pool_self(pool);
     struct pool_gate gate;
-    int status = -ESHUTDOWN;
-    if (!pool_enter(pool, self, &gate)) {
-        pool_count(pool, self, COUNTER_submits_refused, 1);
-        return status;
-    }
+    int status;
+    if (!pool_enter(pool, self, 1, &gate))
+        return -ESHUTDOWN;
     if (executor->bound == NULL) {
         status = pool_submit(pool, self, task, placement);
     } else {
@@ -108,7 +106,7 @@ int pilfer_submit_batch(struct pilfer_executor *executor, struct pilfer_task *fi
     struct worker *self = pool_self(pool);
     if (executor->bound == NULL) {
         struct pool_gate gate;
-        if (!pool_enter(pool, self, &gate))
+        if (!pool_enter(pool, self, count, &gate))
             return -ESHUTDOWN;
         int taken = pool_submit_batch(pool, self, first, count, placement);
         pool_leave(pool, self, &gate);

@@ -115,7 +115,7 @@ int pilfer_wait(struct pilfer_executor *executor, struct pilfer_latch *latch);
  * thread that is not attached may submit as well; its counts are kept in shared ones. Returns 0, -ENOMEM or -EBUSY. */
 int pilfer_attach(struct pilfer_executor *executor, const char *name);
 
-/* Ends that. Counts stay. The same thread, before the executor is closed. */
+/* Ends that. Counts stay. The same thread, before the executor is closed; attached to several: the last one first. */
 void pilfer_detach(struct pilfer_executor *executor);
 
 /* Marks what the attached calling thread does from now on (enum activity of account.h); no-op when not attached. A
@@ -132,7 +132,9 @@ enum pilfer_close {
 };
 
 /* Refuses new tasks, lets running ones end, runs or gives back the queued ones, joins the workers, frees everything.
- * Submits that race with it are either accepted and run or given back, or refused. Once, from outside any task. */
+ * Submits that race with it are either accepted and run or given back, or refused. The memory is gone when it returns,
+ * so other threads' calls must have returned by then: join them before, or let an accepted task wait until the last of
+ * them has been refused. Once, from outside any task. */
 void pilfer_close(struct pilfer_executor *executor, enum pilfer_close how, void (*cancel)(struct pilfer_task *task));
 
 /* ---- reading ---- */

@@ -210,10 +210,14 @@ static bool may_submit(const struct pool *pool, const struct worker *self, uint3
     }
 }
 
-bool pool_enter(struct pool *pool, struct worker *self, struct pool_gate *gate)
+bool pool_enter(struct pool *pool, struct worker *self, uint32_t tasks, struct pool_gate *gate)
 {
-    if (self != NULL && self->is_worker)
-        return may_submit(pool, self, shared_u32_load_relaxed(&pool->state)); /* joined before the queues end */
+    if (self != NULL && self->is_worker) {
+        if (may_submit(pool, self, shared_u32_load_relaxed(&pool->state))) /* joined before the queues end */
+            return true;
+        pool_count(pool, self, COUNTER_submits_refused, tasks);
+        return false;
+    }
     if (self != NULL) {
         gate->before = shared_u32_load_relaxed(&self->submitting); /* single writer; 1: nested, let in already */
         shared_u32_store_relaxed(&self->submitting, 1);            /* ordered by fence @F pool.1 */
@@ -227,6 +231,7 @@ bool pool_enter(struct pool *pool, struct worker *self, struct pool_gate *gate)
     bool nested = self != NULL && gate->before != 0;
     if (nested || may_submit(pool, self, shared_u32_load_seq_cst(&pool->state)))
         return true;
+    pool_count(pool, self, COUNTER_submits_refused, tasks); /* before the leave: the pool may end after it */
     pool_leave(pool, self, gate);
     return false;
 }

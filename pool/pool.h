@@ -51,11 +51,12 @@ void pool_counts_change(struct pool *pool, int engaged, int existing, int blocke
 /* The calling thread's worker or guest of this pool, or NULL. */
 struct worker *pool_self(const struct pool *pool);
 
-/* The gate that keeps close and submit apart. enter returns false when submits are refused; then no leave. */
+/* The gate that keeps close and submit apart. enter returns false when submits are refused; then it has counted tasks
+ * refused ones, and the pool may be gone: no leave. */
 struct pool_gate {
     uint32_t before;
 };
-bool pool_enter(struct pool *pool, struct worker *self, struct pool_gate *gate);
+bool pool_enter(struct pool *pool, struct worker *self, uint32_t tasks, struct pool_gate *gate);
 void pool_leave(struct pool *pool, struct worker *self, const struct pool_gate *gate);
 
 /* Submits past the gate. */
