@@ -56,7 +56,9 @@ static void thread_failed(struct pool *pool, struct worker *self)
 
 bool pool_engage(struct pool *pool, struct worker *self)
 {
-    uint64_t word = shared_u64_load_relaxed(&pool->counts); /* re-checked by CAS; ordered by the caller's fence */
+    /* seq_cst: a caller that has only done a read-modify-write before (@F lifo.2) still reads after it; where the goal
+     * is reached there is no CAS that would see to it. */
+    uint64_t word = shared_u64_load_seq_cst(&pool->counts);
     for (;;) {
         struct pool_counts counts = counts_unpack(word);
         if (counts.engaged >= counts.goal)

@@ -13,7 +13,7 @@
  *
  * Labels
  *   @F lifo.1  publish the task, then read the flag  |  clear the flag, then read the queues
- *   @F lifo.2  set the flag, then read the counts    |  leave the counts, then read the flag (both read-modify-writes)
+ *   @F lifo.2  set the flag, then read the counts    |  leave the counts, then read the flag (all four seq_cst)
  *
  * Source. dotnet/runtime 8.0: ThreadPoolWorkQueue.EnsureThreadRequested, MarkThreadRequestSatisfied, and
  * PortableThreadPool.RequestWorker.
@@ -38,7 +38,8 @@ static void ensure_requested(struct pool *pool, struct worker *self)
     struct lifo *lifo = pool->idle_state;
     uint32_t expected = 0;
     /* relaxed: ordered by fence @F lifo.1; re-checked by CAS. seq_cst on the CAS: @F lifo.2, before the counts are
-     * read. */
+     * read (seq_cst too, in pool_engage). With a weaker read, which some processors let overtake the CAS's store, a
+     * submitter could find the goal reached by a worker that has found the flag clear. */
     if (shared_u32_load_relaxed(&lifo->requested) != 0 || !shared_u32_cas_seq_cst(&lifo->requested, &expected, 1)) {
         pool_count(pool, self, COUNTER_requests_merged, 1);
         return;
