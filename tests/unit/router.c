@@ -297,6 +297,7 @@ START_TEST(extension_goes)
         ck_assert_str_eq(body, "pong\n");
         close(clients[index]);
     }
+    stand_wait_idle(&stand, setting.channels); /* a reply of several frames ends after its last byte */
     stand_stop(&stand, &router);
     ck_assert_uint_eq(router.requests_received, 1 + 2 * CONNECTIONS);
     ck_assert_uint_eq(router.requests_answered, 1 + 2 * CONNECTIONS);
