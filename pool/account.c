@@ -13,9 +13,6 @@ enum { READING_FACTOR_MAX = 8 };
 static const char *const counter_names[] = {
 #define COUNTER_NAME(name, meaning) #name,
     COUNTERS(COUNTER_NAME)};
-static const char *const counter_meanings[] = {
-#define COUNTER_MEANING(name, meaning) meaning,
-    COUNTERS(COUNTER_MEANING)};
 static const char *const activity_names[] = {
 #define ACTIVITY_NAME(name, cut_ns, bound, every, meaning) #name,
     ACTIVITIES(ACTIVITY_NAME)};
@@ -32,11 +29,6 @@ static const uint32_t activity_sample_every[] = {
 const char *counter_name(enum counter counter)
 {
     return counter_names[counter];
-}
-
-const char *counter_meaning(enum counter counter)
-{
-    return counter_meanings[counter];
 }
 
 const char *activity_name(enum activity activity)

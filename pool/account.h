@@ -137,7 +137,6 @@ double account_cpu_ns(const struct account_sums *sums, enum activity activity);
 void account_calibrate(double *stamp_ns, double *clock_read_ns);
 
 const char *counter_name(enum counter counter);
-const char *counter_meaning(enum counter counter);
 const char *activity_name(enum activity activity);
 
 #endif

@@ -23,8 +23,8 @@
  *   @P deque.1  push -> steal: bottom exposes the slot and the task
  *   @P deque.2  grow -> steal: the array pointer exposes the copied slots
  *   @P deque.3  steal -> steal/pop: top; taking a task orders the taker after the earlier takers
- *   @F deque.1  pop and steal: between pop's write of bottom and its read of top, and between steal's read of top and
- * its read of bottom
+ *   @F deque.1  pop and steal: between pop's write of bottom and its read of top, and between steal's read of top
+ *               and its read of bottom
  */
 #ifndef PILFER_POOL_DEQUE_H
 #define PILFER_POOL_DEQUE_H

@@ -7,10 +7,11 @@
  * Good at    Fan-out and recursion; many workers; continuations that find their data in the cache.
  * Bad at     Fairness: a worker that keeps feeding itself starves its own oldest tasks unless somebody steals them.
  * Placement  default and local: the submitting worker's deque; global, or a submitter that is no worker: the shared
- * list. lifo-slot  With 1, the newest local task is kept in a slot that nobody can steal and wakes nobody; at most
- * three slot tasks run in a row while there are others, so that a ping-pong pair cannot starve the deque. Before a
- * worker blocks or leaves, the slot's task moves to the shared list. Sources    Chase & Lev 2005 (deque.h); the slot
- * and its limit: Tokio (LIFO slot, MAX_LIFO_POLLS_PER_TICK = 3).
+ *            list.
+ * lifo-slot  With 1, the newest local task is kept in a slot that nobody can steal and wakes nobody; at most three
+ *            slot tasks run in a row while there are others, so that a ping-pong pair cannot starve the deque. Before
+ *            a worker blocks or leaves, the slot's task moves to the shared list.
+ * Sources    Chase & Lev 2005 (deque.h); the slot and its limit: Tokio (LIFO slot, MAX_LIFO_POLLS_PER_TICK = 3).
  */
 #include <errno.h>
 

@@ -26,8 +26,3 @@ uint64_t usage_of_self(void)
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
     return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
 }
-
-double usage_percent(uint64_t cpu_ns, uint64_t elapsed_ns)
-{
-    return elapsed_ns == 0 ? 0 : 100.0 * (double)cpu_ns / (double)elapsed_ns;
-}

@@ -17,7 +17,4 @@ int usage_of_process(pid_t pid, uint64_t *cpu_ns);
 /* CPU time of the calling process. */
 uint64_t usage_of_self(void);
 
-/* Percent of one CPU. */
-double usage_percent(uint64_t cpu_ns, uint64_t elapsed_ns);
-
 #endif

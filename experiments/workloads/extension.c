@@ -320,18 +320,3 @@ void extension_close(struct extension *extension)
     pipe_fini(&extension->output);
     platform_free(extension);
 }
-
-int extension_run(const struct extension_options *options, const volatile int *stop, struct extension_totals *totals,
-                  char *message)
-{
-    struct extension *extension;
-    memset(totals, 0, sizeof(*totals));
-    int status = extension_open(options, &extension, message);
-    if (status != 0)
-        return status;
-    status = extension_serve(extension, stop, totals);
-    if (status != 0)
-        snprintf(message, PILFER_MESSAGE_SIZE, "extension: the connection to the router failed: %s", strerror(-status));
-    extension_close(extension);
-    return status;
-}

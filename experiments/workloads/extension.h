@@ -3,11 +3,12 @@
  * The extension: the one single-threaded process behind the router, and the bottleneck of the published finding.
  *
  * How it works. One connection to the router's control port carries `channels` streams (frames: workloads/frames.h).
- * Each request is answered, then its stream is opened anew. Service is one of: burn   extension_ns of CPU per request,
- * one after the other delay  one server with absolute deadlines and no CPU: a request is answered service_ns after the
- * deadline of the one before; the schedule is kept while it is late by less than two services, else it starts again
- * from now. So the rate does not depend on how late the thread wakes up. Without work it is blocked. When the router
- * goes, it ends.
+ * Each request is answered, then its stream is opened anew. Service is one of
+ *   burn   service_ns of CPU per request, one after the other
+ *   delay  one server with absolute deadlines and no CPU: a request is answered service_ns after the deadline of the
+ *          one before; the schedule is kept while it is late by less than two services, else it starts again from now.
+ *          So the rate does not depend on how late the thread wakes up.
+ * Without work it is blocked. When the router goes, it ends.
  */
 #ifndef PILFER_EXPERIMENTS_WORKLOADS_EXTENSION_H
 #define PILFER_EXPERIMENTS_WORKLOADS_EXTENSION_H
@@ -44,9 +45,5 @@ int extension_open(const struct extension_options *options, struct extension **o
 int extension_serve(struct extension *extension, const volatile int *stop, struct extension_totals *totals);
 
 void extension_close(struct extension *extension);
-
-/* The three in one: opens, serves, closes. stop may be NULL. */
-int extension_run(const struct extension_options *options, const volatile int *stop, struct extension_totals *totals,
-                  char *message);
 
 #endif

@@ -2,10 +2,10 @@
  *
  * Four small parts from which the servers' graph of work items is built; they hold all of its synchronisation.
  *
- *   gate   one owner at a time, and a set of bits that say what is new. Whoever kicks an unowned gate owns it and sees
- * to it that the work is done (usually by queueing an item); a kick on an owned gate only leaves its bits, and the
- *          owner cannot leave without seeing them. This is how items coalesce, and what makes an object's plain fields
- *          safe: they belong to the owner.
+ *   gate   one owner at a time, and a set of bits that say what is new. Whoever kicks an unowned gate owns it and
+ *          sees to it that the work is done (usually by queueing an item); a kick on an owned gate only leaves its
+ *          bits, and the owner cannot leave without seeing them. This is how items coalesce, and what makes an
+ *          object's plain fields safe: they belong to the owner.
  *   stall  "I stopped for lack of room": declared by a producer, lifted by the consumer that made room.
  *   ring   a bounded queue of pointers for many producers and consumers.
  *   pipe   a bounded queue of bytes for one producer and one consumer at a time.

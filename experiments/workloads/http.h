@@ -87,7 +87,6 @@ struct http_response_parser {
 };
 
 void http_response_begin(struct http_response_parser *parser, bool to_head);
-bool http_response_is_begun(const struct http_response_parser *parser);
 
 /* As http_request_feed(). Returns HTTP_HEAD_DONE once per message that has a body, at the end of its header. */
 enum http_progress http_response_feed(struct http_response_parser *parser, const void *bytes, size_t size,

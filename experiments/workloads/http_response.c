@@ -41,11 +41,6 @@ void http_response_begin(struct http_response_parser *parser, bool to_head)
     http_fields_begin(&parser->fields);
 }
 
-bool http_response_is_begun(const struct http_response_parser *parser)
-{
-    return parser->state != RESPONSE_START && parser->state != RESPONSE_DONE;
-}
-
 /* "HTTP/1.x " and three digits; digits counts the bytes of the version. */
 static void response_version(struct http_response_parser *parser, uint8_t byte)
 {

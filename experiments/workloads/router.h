@@ -50,9 +50,6 @@ enum router_cost {
         ROUTER_COST_COUNT
 };
 
-const char *router_cost_name(enum router_cost cost);
-uint64_t router_cost_published_ns(enum router_cost cost);
-
 /* X(name, meaning). Kinds of work items, counted as runs. */
 #define ROUTER_ITEMS(X)                                        \
     X(engine, "A1, B1: engine drains that handled events")     \

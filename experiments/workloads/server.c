@@ -14,27 +14,11 @@ static const uint64_t published_ns[] = {
 #undef SERVER_COST_NS
 };
 
-static const char *const cost_names[] = {
-#define SERVER_COST_NAME(name, ns, meaning) #name,
-    ROUTER_COSTS(SERVER_COST_NAME)
-#undef SERVER_COST_NAME
-};
-
 static const char *const item_names[] = {
 #define SERVER_ITEM_NAME(name, meaning) #name,
     ROUTER_ITEMS(SERVER_ITEM_NAME)
 #undef SERVER_ITEM_NAME
 };
-
-const char *router_cost_name(enum router_cost cost)
-{
-    return cost_names[cost];
-}
-
-uint64_t router_cost_published_ns(enum router_cost cost)
-{
-    return published_ns[cost];
-}
 
 const char *router_item_name(enum router_item item)
 {

@@ -11,7 +11,8 @@
  *   @F safe.1  closes the store-load race between "item published, readers read" and "readers lowered, queue read".
  *              Without the submitter's fence: it reads the old, full count although its item is not visible yet, the
  *              reader sees no item and leaves. Without the reader's fence: it reads the empty queue although its
- * lowered count is not visible yet, the submitter sees the full count. Either way the item is left behind.
+ *              lowered count is not visible yet, the submitter sees the full count. Either way the item is left
+ *              behind.
  *   @P safe.2  a slot changes hands: what its last holder did (its reader's memory freed, its activity uncounted)
  *              comes before what the next one does
  *
