@@ -164,40 +164,28 @@ START_TEST(test_close)
 END_TEST
 
 /* A submit while the executor is stopped is refused with -ESHUTDOWN, and the task is still the caller's. The attached
- * submitter is refused from outside; the task that keeps the executor from ending is refused from inside. */
+ * submitter is refused from outside; the task that keeps the executor from ending is refused from inside. What was
+ * accepted before is run, or run or given back. */
 struct stopping {
     struct pilfer_task task; /* keeps the executor from ending until the submitter has been refused */
     struct pilfer_executor *executor;
-    struct shared_u32 runs, refused;             /* @P test.stopping */
-    struct shared_u32 accepted, ran, given_back; /* counters */
-    int inside;                                  /* what a submit from inside answered at last */
+    struct shared_u32 runs, refused; /* @P test.stopping */
+    int inside;                      /* what a submit from inside answered at last */
+    struct submitted *last;          /* the submitter's newest; read after close */
 };
 
-struct passing {
-    struct pilfer_task task;
-    struct stopping *stopping;
+struct submitted {
+    struct counted counted;
+    struct submitted *previous;
+    bool accepted;
 };
-
-static void run_passing(struct pilfer_task *task)
-{
-    struct passing *passing = (struct passing *)task;
-    shared_u32_add_relaxed(&passing->stopping->ran, 1);
-    free(passing);
-}
-
-static void give_back_passing(struct pilfer_task *task)
-{
-    struct passing *passing = (struct passing *)task;
-    shared_u32_add_relaxed(&passing->stopping->given_back, 1);
-    free(passing);
-}
 
 static void keep_open(struct pilfer_task *task)
 {
     struct stopping *stopping = (struct stopping *)task;
     shared_u32_store_release(&stopping->runs, 1);
-    /* @P test.stopping: the submitter's last submit returned. */
-    while (shared_u32_load_acquire(&stopping->refused) == 0)
+    while (shared_u32_load_acquire(&stopping->refused) ==
+           0) /* @P test.stopping: the submitter's last submit returned */
         platform_yield();
     struct pilfer_latch latch;
     struct counted inside = {.task.run = run_counted, .latch = &latch};
@@ -207,25 +195,21 @@ static void keep_open(struct pilfer_task *task)
         pilfer_wait(stopping->executor, &latch);
 }
 
-/* Waits for none of its tasks: those that are given back never run. */
+/* Waits for no task: one that is given back would never arrive. */
 static void submit_until_refused(void *argument)
 {
     struct stopping *stopping = argument;
     ck_assert_int_eq(pilfer_attach(stopping->executor, "submitter"), 0);
-    int status = 0;
-    while (status == 0) {
-        struct passing *passing = calloc(1, sizeof *passing);
-        ck_assert_ptr_nonnull(passing);
-        passing->task.run = run_passing;
-        passing->stopping = stopping;
-        status = pilfer_submit(stopping->executor, &passing->task, PILFER_PLACEMENT_DEFAULT);
-        if (status == 0)
-            shared_u32_add_relaxed(&stopping->accepted, 1);
-        else
-            free(passing); /* still ours */
+    for (int status = 0; status == 0;) {
+        struct submitted *submitted = calloc(1, sizeof(*submitted));
+        ck_assert_ptr_nonnull(submitted);
+        *submitted = (struct submitted){.counted.task.run = run_counted, .previous = stopping->last};
+        stopping->last = submitted;
+        status = pilfer_submit(stopping->executor, &submitted->counted.task, PILFER_PLACEMENT_DEFAULT);
+        ck_assert(status == 0 || status == -ESHUTDOWN);
+        submitted->accepted = status == 0;
         platform_yield();
     }
-    ck_assert_int_eq(status, -ESHUTDOWN);
     pilfer_detach(stopping->executor);
     shared_u32_store_release(&stopping->refused, 1); /* @P test.stopping */
 }
@@ -240,15 +224,18 @@ START_TEST(test_submit_while_stopping)
         ck_assert_int_eq(platform_thread_start(&thread, "submitter", submit_until_refused, &stopping), 0);
         while (shared_u32_load_acquire(&stopping.runs) == 0)
             platform_yield();
-        pilfer_close(stopping.executor, (enum pilfer_close)how, give_back_passing);
+        pilfer_close(stopping.executor, (enum pilfer_close)how, cancel_counted);
         platform_thread_join(thread);
         /* What runs may still submit while the rest is run, and not when it is dropped. */
         ck_assert_int_eq(stopping.inside, how == PILFER_CLOSE_RUN ? 0 : -ESHUTDOWN);
-        uint32_t given_back = shared_u32_load_relaxed(&stopping.given_back);
-        ck_assert_uint_eq(shared_u32_load_relaxed(&stopping.ran) + given_back,
-                          shared_u32_load_relaxed(&stopping.accepted));
-        if (how == PILFER_CLOSE_RUN)
-            ck_assert_uint_eq(given_back, 0);
+        for (struct submitted *submitted = stopping.last, *previous; submitted != NULL; submitted = previous) {
+            const uint32_t runs = shared_u32_load_relaxed(&submitted->counted.runs),
+                           cancelled = shared_u32_load_relaxed(&submitted->counted.cancelled);
+            previous = submitted->previous;
+            ck_assert_uint_eq(runs + cancelled, submitted->accepted);
+            ck_assert(how == PILFER_CLOSE_DROP || cancelled == 0);
+            free(submitted);
+        }
     }
 }
 END_TEST
