@@ -43,6 +43,7 @@ enum pilfer_placement {
     PILFER_PLACEMENT_GLOBAL,  /* the queue shared by all workers */
 };
 
+#define PILFER_OVER_DEFAULT       "chase-lev"
 #define PILFER_WORKERS_MAX        32767
 #define PILFER_SPIN_LIMIT_DEFAULT UINT32_MAX /* 70, or 280 on Arm, as in the published runtime */
 #define PILFER_SPIN_LIMIT_MAX     100000
@@ -57,7 +58,7 @@ struct pilfer_setting {
 /* What to open. Zero or NULL in a field means its default. */
 struct pilfer_options {
     const char *scheduler; /* name of a pool scheduler or of a bound; required */
-    const char *over;      /* for a bound: the pool scheduler below it; default chase-lev */
+    const char *over;      /* for a bound: the pool scheduler below it; default PILFER_OVER_DEFAULT */
     const char *idle;      /* idle policy; default: the scheduler's own */
     const char *sizing;    /* sizing policy; default: the scheduler's own */
     uint32_t min_workers;  /* started at once; default 1 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Private to the core (pool.c, worker.c, executor.c, resolve.c): the counts word, the states of a pool, and what the
- * core keeps per pool beside the contract's fields.
+ * Private to the core (the files that README.md lists with pool.c and executor.c): the counts word, the states of a
+ * pool, and what the core keeps per pool beside the contract's fields.
  */
 #ifndef PILFER_POOL_POOL_H
 #define PILFER_POOL_POOL_H

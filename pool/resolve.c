@@ -9,8 +9,6 @@
 
 #include "pool.h"
 
-#define DEFAULT_OVER "chase-lev"
-
 #if defined(__aarch64__) || defined(__arm__)
 enum { SPIN_LIMIT_DEFAULT = 280 };
 #else
@@ -58,7 +56,7 @@ static int resolve_names(const struct pilfer_options *options, struct resolution
     const char *name = options->scheduler != NULL ? options->scheduler : "";
     out->bound = registry_bound(name);
     if (out->bound != NULL)
-        name = options->over != NULL ? options->over : DEFAULT_OVER;
+        name = options->over != NULL ? options->over : PILFER_OVER_DEFAULT;
     else if (options->over != NULL)
         return refuse(-EINVAL, message, "%s is not a bound: it stands over nothing", name);
     out->scheduler = registry_scheduler(name);

@@ -51,7 +51,7 @@ uint32_t settings_knobs(const struct configuration *configuration)
         return entry.knobs;
     if (!find_entry(PILFER_KIND_BOUND, name, &entry))
         return 0;
-    bool found = find_entry(PILFER_KIND_SCHEDULER, over != NULL ? over : "chase-lev", &below);
+    bool found = find_entry(PILFER_KIND_SCHEDULER, over != NULL ? over : PILFER_OVER_DEFAULT, &below);
     return entry.knobs | (found ? below.knobs : 0);
 }
 
