@@ -85,6 +85,7 @@ static void say_counts(void)
     role_say_integer("load.in_flight", 0);
     role_say_integer("load.arrivals", 1000);
     role_say_integer("load.requests", 1000);
+    role_say_integer("load.completions", fault_is("backlog") ? 970 : 990);
     role_say_integer("load.submitted", 1000);
     role_say_integer("total.accepted", 1000);
     role_say_integer("total.run", fault_is("lose-a-task") ? 999 : 1000);
@@ -170,15 +171,21 @@ static void configure(struct configuration *configuration)
     configuration_set(configuration, "warmup", "0");
 }
 
-static enum cell_status measure(const char *fault, struct result *result, char *message)
+static enum cell_status measure_workload(const char *fault, const char *workload, struct result *result, char *message)
 {
     struct configuration configuration;
     const struct cell_options options = {.foreign_limit_percent = 1e6, .tries_max = 10}; /* late wake-ups */
     configure(&configuration);
+    configuration_set(&configuration, "workload", workload);
     setenv("FAULT", fault, 1);
     result_init(result);
     message[0] = '\0';
     return cell_measure(&configuration, 1, &options, result, message);
+}
+
+static enum cell_status measure(const char *fault, struct result *result, char *message)
+{
+    return measure_workload(fault, "ping", result, message);
 }
 
 static void expect_no_children(void)
@@ -236,6 +243,27 @@ START_TEST(faulty)
     ck_assert_int_eq(measure("none", &result, message), CELL_MEASURED); /* and the next cell is well */
     ck_assert_msg(result.invalid_reason == NULL, "invalid: %s", result.invalid_reason);
     result_fini(&result);
+}
+END_TEST
+
+/* Paced (trickle): answers that slip out of the window take the CPU per request with them. Else the window is theirs.
+ */
+START_TEST(backlog)
+{
+    static const struct {
+        const char *fault, *workload;
+        bool disturbed;
+    } cases[] = {{"backlog", "trickle", true}, {"none", "trickle", false}, {"backlog", "ping", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct result result;
+        char message[CELL_MESSAGE_SIZE];
+        double number;
+        ck_assert_int_eq(measure_workload(cases[i].fault, cases[i].workload, &result, message), CELL_MEASURED);
+        ck_assert(result_get_number(&result, "disturbed", &number));
+        ck_assert_msg((number != 0) == cases[i].disturbed, "%s, %s: disturbed is %g", cases[i].fault, cases[i].workload,
+                      number);
+        result_fini(&result);
+    }
 }
 END_TEST
 
@@ -413,6 +441,7 @@ int main(int argc, char **argv)
     tcase_set_timeout(cases, 60);
     tcase_add_test(cases, sound);
     tcase_add_loop_test(cases, faulty, 0, sizeof faults / sizeof faults[0]);
+    tcase_add_test(cases, backlog);
     tcase_add_test(cases, hang);
     tcase_add_test(cases, killed_by_somebody);
     tcase_add_test(cases, interrupted);
