@@ -207,13 +207,34 @@ void child_fini(struct child *child)
     report_fini(&child->report);
 }
 
+/* What may have ended a process by a signal: ", under ulimit -t 1, ulimit -v 40000". */
+static void append_limits(char *text, size_t size)
+{
+    static const struct {
+        int resource;
+        char option;
+        rlim_t unit;
+    } limits[] = {{RLIMIT_CPU, 't', 1}, {RLIMIT_AS, 'v', 1024}, {RLIMIT_DATA, 'd', 1024}, {RLIMIT_STACK, 's', 1024}};
+    const char *before = ", under";
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        struct rlimit now;
+        if (getrlimit(limits[i].resource, &now) != 0 || now.rlim_max == RLIM_INFINITY)
+            continue;
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s ulimit -%c %llu", before, limits[i].option,
+                 (unsigned long long)(now.rlim_max / limits[i].unit));
+        before = ",";
+    }
+}
+
 void child_fate(const struct child *child, char *text, size_t size)
 {
     if (!child->ended)
         snprintf(text, size, "still running");
-    else if (WIFSIGNALED(child->wait_status))
+    else if (WIFSIGNALED(child->wait_status)) {
         snprintf(text, size, "killed by signal %d (%s)", WTERMSIG(child->wait_status),
                  strsignal(WTERMSIG(child->wait_status)));
-    else
+        append_limits(text, size);
+    } else
         snprintf(text, size, "left with status %d", WEXITSTATUS(child->wait_status));
 }

@@ -51,7 +51,8 @@ void child_end(struct child *child);
 /* child_end, and frees the report. */
 void child_fini(struct child *child);
 
-/* How the process ended, in words: "killed by signal 11 (Segmentation fault)", "left with status 3". */
+/* How the process ended, in words: "killed by signal 11 (Segmentation fault)", with the limits behind it that this
+ * program was started under, or "left with status 3". */
 void child_fate(const struct child *child, char *text, size_t size);
 
 #endif

@@ -26,7 +26,7 @@ static bool is_stopped(const struct processes *processes)
 /* The fault of a child that ended early: what it said, or how it ended. */
 static enum cell_status fault_of(struct processes *processes, const struct child *child)
 {
-    char fate[96];
+    char fate[192];
     const char *refusal = report_text(&child->report, "surroundings");
     const char *failure = report_text(&child->report, "failure");
     child_fate(child, fate, sizeof fate);

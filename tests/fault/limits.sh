@@ -50,3 +50,11 @@ for blocks in 0 1 8 64; do
     : >out
     [ "$blocks" = 64 ] || grep -q 'ulimit -f' errors || fail "$blocks blocks: the limit is not named"
 done
+
+# CPU time: a process that the kernel ends for it leaves an invalid repeat that says under which limit.
+rm -f here.db*
+status=0
+(ulimit -t 1 && exec timeout 60 "$program" run --store here.db --workload spawn --duration 20s --warmup 0s --seed 7) \
+    >out 2>errors || status=$?
+[ "$status" = 1 ] || fail "one second of CPU: status $status"
+grep -q 'killed by signal .*, under ulimit -t 1' errors || fail "the limit on CPU time is not named"
