@@ -74,6 +74,8 @@ static void place_descriptors(int commands, int report)
     int high_commands = fcntl(commands, F_DUPFD, CHILD_REPORT + 1);
     int high_report = fcntl(report, F_DUPFD, CHILD_REPORT + 1);
     int null = open("/dev/null", O_RDWR);
+    if (null < 0 && errno != EMFILE && errno != ENFILE)
+        give_up(report, "opening /dev/null");
     if (high_commands < 0 || high_report < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0)
         give_up(report, "opening files (see ulimit -n)");
     if (fcntl(2, F_GETFD) < 0)
@@ -234,6 +236,8 @@ void child_fate(const struct child *child, char *text, size_t size)
     else if (WIFSIGNALED(child->wait_status)) {
         snprintf(text, size, "killed by signal %d (%s)", WTERMSIG(child->wait_status),
                  strsignal(WTERMSIG(child->wait_status)));
+        if (WTERMSIG(child->wait_status) == SIGKILL)
+            strncat(text, ", by somebody or because memory ran out (dmesg tells)", size - strlen(text) - 1);
         append_limits(text, size);
     } else
         snprintf(text, size, "left with status %d", WEXITSTATUS(child->wait_status));
