@@ -11,6 +11,7 @@ set -eu
 runner=$1
 program=$(realpath "$2")
 shift 2
+unset PILFER_STORE PILFER_COMMAND
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 

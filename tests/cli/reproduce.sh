@@ -8,6 +8,7 @@
 set -eu
 
 program=$(realpath "$1")
+unset PILFER_STORE PILFER_COMMAND
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"

@@ -8,6 +8,7 @@
 set -eu
 
 program=$(realpath "$1")
+unset PILFER_STORE PILFER_COMMAND
 command -v curl >/dev/null 2>&1 || {
     echo "skipped: curl is not here"
     exit 77
