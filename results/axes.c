@@ -6,6 +6,8 @@
 #include "decimal.h"
 #include "heap.h"
 
+#include <math.h>
+
 /* Columns that describe a cell, in the order in which they are shown. Settings come between the two lists. */
 static const enum result_column columns_first[] = {
     RESULT_machine,  RESULT_cores,       RESULT_workload,    RESULT_target,      RESULT_mode,
@@ -186,6 +188,11 @@ bool axes_vary(const struct axes *axes, const char *name)
     return false;
 }
 
+double axis_number(double number)
+{
+    return fabs(number) >= 1 ? round(number * 1e3) / 1e3 : number;
+}
+
 const char *axis_text(const struct cell *cell, const char *name, char out[AXIS_TEXT_SIZE])
 {
     char decimal[DECIMAL_SIZE], resolved[AXIS_TEXT_SIZE];
@@ -197,7 +204,7 @@ const char *axis_text(const struct cell *cell, const char *name, char out[AXIS_T
     } else if (text) {
         snprintf(out, AXIS_TEXT_SIZE, "%s", text);
     } else if (result_get_number(cell->first, name, &number)) {
-        snprintf(out, AXIS_TEXT_SIZE, "%.*s", AXIS_TEXT_SIZE - 1, decimal_print(number, decimal));
+        snprintf(out, AXIS_TEXT_SIZE, "%.*s", AXIS_TEXT_SIZE - 1, decimal_print(axis_number(number), decimal));
     }
     return out;
 }

@@ -27,6 +27,9 @@ void axes_fini(struct axes *axes);
 /* Whether this name is an axis that varies. */
 bool axes_vary(const struct axes *axes, const char *name);
 
+/* A number as it is shown: 666.667, not 666.6666666666666. */
+double axis_number(double number);
+
 /* A cell's value as a report shows it: "default (70)", "25", "chase-lev"; "" if unknown. Returns out. */
 const char *axis_text(const struct cell *cell, const char *name, char out[AXIS_TEXT_SIZE]);
 

@@ -49,7 +49,7 @@ void group_write_heading(FILE *stream, const struct grouping *grouping, const st
     double value;
     putc('\n', stream);
     if (mode && strcmp(mode, "paced") == 0 && result_get_number(first->first, "rate_rps", &value)) {
-        fprintf(stream, "Paced at %s requests/s", decimal_print(value, number));
+        fprintf(stream, "Paced at %s requests/s", decimal_print(axis_number(value), number));
     } else {
         fprintf(stream, "%s", mode && strcmp(mode, "closed") == 0 ? "Closed loop" : mode ? mode : "Cells");
     }

@@ -63,8 +63,9 @@ static void write_heading(const struct report *report, struct store *store, cons
                           const struct result_set *set)
 {
     FILE *stream = report->stream;
-    fprintf(stream, "Sweep %" PRId64 ", %s: %zu cells, %zu of %" PRId64 " repeats, seed %" PRIu64 ", ", sweep->id,
-            sweep->name, report->cells.count, set->count, sweep->repeats_planned, sweep->seed);
+    fprintf(stream, "Sweep %" PRId64 ", %s: %zu %s, %zu of %" PRId64 " repeats, seed %" PRIu64 ", ", sweep->id,
+            sweep->name, report->cells.count, report->cells.count == 1 ? "cell" : "cells", set->count,
+            sweep->repeats_planned, sweep->seed);
     write_time(stream, sweep->started_unix_s);
     fprintf(stream, ", %s%s%s\n", sweep->finished_unix_s ? "finished" : "unfinished", store ? "\nStore: " : "",
             store ? store_file(store) : "");
