@@ -6,7 +6,7 @@
  * draw, no seed, and fast where a sweep has many cells. For many values, and for ratios, resamples are drawn with a
  * fixed seed (SplitMix64): the values of a side are sorted once; a resample only counts how often each rank was drawn,
  * and its median is read off the counts, in time proportional to the number of values. The limits of an interval are
- * found by selection, not by sorting. The generator is SplitMix64 with a fixed seed.
+ * found by selection, not by sorting.
  *
  * Sources. Efron, Bootstrap methods: another look at the jackknife, 1979 (percentile interval). Kalibera and Jones,
  * Rigorous benchmarking in reasonable time, 2013 (ratios with intervals). Hoare, Algorithm 65: Find, 1961.

@@ -38,19 +38,6 @@ static __attribute__((format(printf, 3, 4))) void fact(enum verdict verdict, con
     putchar('\n');
 }
 
-/* First line of a file without its newline; false if it cannot be read. */
-static bool read_line(const char *path, char *out, size_t size)
-{
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return false;
-    bool found = fgets(out, (int)size, file) != NULL;
-    fclose(file);
-    if (found)
-        out[strcspn(out, "\n")] = '\0';
-    return found;
-}
-
 /* ---- the kernel ---- */
 
 /* What is stored with every sweep. */
@@ -93,7 +80,7 @@ static void print_cgroup(void)
 static void print_clock(void)
 {
     char source[64], line[8192];
-    if (!read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof source))
+    if (!context_first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof source))
         snprintf(source, sizeof source, "unknown");
     fact(strcmp(source, "tsc") == 0 || strcmp(source, "kvm-clock") == 0 ? VERDICT_OK : VERDICT_NOTE, "clock-source",
          "%s", source);
@@ -119,7 +106,7 @@ static void print_schedstat(void)
 {
     char line[128];
     unsigned long long cpu_ns, delay_ns, slices;
-    if (read_line("/proc/self/schedstat", line, sizeof line) &&
+    if (context_first_line("/proc/self/schedstat", line, sizeof line) &&
         sscanf(line, "%llu %llu %llu", &cpu_ns, &delay_ns, &slices) == 3)
         fact(VERDICT_OK, "schedstat", "CPU time and run delay per thread");
     else

@@ -43,7 +43,7 @@ static __attribute__((format(printf, 3, 4))) void line(struct lines *lines, cons
     lines->length += written > 0 ? (size_t)written : 0;
 }
 
-static bool first_line(const char *path, char *out, size_t size)
+bool context_first_line(const char *path, char *out, size_t size)
 {
     FILE *file = fopen(path, "re");
     if (file == NULL)
@@ -103,7 +103,7 @@ static void machine_lines(struct lines *lines)
     cpu_model(text, sizeof text);
     line(lines, "cpu", "%s", text);
     line(lines, "cores", "%u usable of %ld", platform_usable_cpus(), sysconf(_SC_NPROCESSORS_ONLN));
-    bool known = first_line("/sys/devices/system/cpu/smt/active", text, sizeof text);
+    bool known = context_first_line("/sys/devices/system/cpu/smt/active", text, sizeof text);
     line(lines, "smt", "%s", !known ? "unknown" : strcmp(text, "1") == 0 ? "on" : "off");
     uint32_t nodes = numa_nodes();
     if (nodes > 0)
@@ -115,7 +115,7 @@ static void machine_lines(struct lines *lines)
         line(lines, "quota", "%g percent of one CPU", quota);
     else
         line(lines, "quota", "none");
-    known = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text, sizeof text);
+    known = context_first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text, sizeof text);
     line(lines, "governor", "%s", known ? text : "unknown");
     line(lines, "virtual", "%s", runs_in_a_machine() ? "yes" : "no");
     line(lines, "memory-mib", "%ld", sysconf(_SC_PHYS_PAGES) / 1024 * (sysconf(_SC_PAGESIZE) / 1024));

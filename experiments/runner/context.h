@@ -19,4 +19,7 @@ void context_write(char *text, size_t size);
 /* The value of one line of a context; false if there is none. */
 bool context_find(const char *text, const char *name, char *out, size_t size);
 
+/* First line of a file without its newline; false if it cannot be read, and then out is unchanged. Any thread. */
+bool context_first_line(const char *path, char *out, size_t size);
+
 #endif
