@@ -7,11 +7,16 @@
 #include "lock.h"
 
 enum { FREE, HELD, CONTENDED };
-enum { SPIN_PAUSES = 20 };
+
+/* Tries before parking; the explorer builds with 1. */
+#ifndef LOCK_SPIN_PAUSES
+#define LOCK_SPIN_PAUSES 20
+#endif
+
 
 void lock_lock(struct lock *lock)
 {
-    for (int i = 0; i < SPIN_PAUSES; i++) {
+    for (int i = 0; i < LOCK_SPIN_PAUSES; i++) {
         uint32_t expected = FREE;
         /* @P lock.1: relies on everything that the last holder wrote. */
         if (shared_u32_cas_acquire(&lock->word, &expected, HELD))

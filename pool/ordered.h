@@ -9,12 +9,12 @@
  * How it works. This file holds the one list of types and operations. A back end turns the list into functions:
  *   real       C11 atomics (ordered/real.h)
  *   simulated  the same, plus the cost of the cache line (not part of this tree yet)
- *   explored   every call is a scheduling point; file and line of the call name the order that a mutant weakens
+ *   explored   every call is a scheduling point, and its order can be weakened (ordered/explored.h)
  *
  * Labels. A release-side operation and the acquire-side operation that relies on it carry the same label in a comment,
  * "@P file.n", and each side says which data it publishes or relies on. Full fences carry "@F file.n" and name the
  * store-load race that they close. A relaxed operation gives one of four reasons: single writer, counter only,
- * re-checked by CAS, ordered by fence @F file.n. Plain counters (counter_add, counter_read) are exempt.
+ * re-checked by CAS, ordered by fence @F file.n. Plain counters (counter_*) are exempt.
  *
  * Sources. ISO C11 7.17; the naming follows Le, Pop, Cohen, Zappa Nardelli 2013 ("Correct and efficient work-stealing
  * for weak memory models") and the Linux kernel's rule that a barrier without a comment is a bug.
@@ -68,18 +68,19 @@
  * A light fence pairs with a heavy one only. Both are full fences under the thread sanitizer, which does not model
  * stand-alone fences: there each becomes a read-modify-write of one word, which the sanitizer understands. */
 
+#ifndef ORDERED_LISTS_ONLY /* sites.h wants the lists alone */
+#ifdef PILFER_EXPLORED
+#include "ordered/explored.h"
+#else
 #include "ordered/real.h"
+#endif
 
-/* Adds to a counter that only the calling thread writes. Readers may run at any time and see some earlier value. */
-static inline void counter_add(struct shared_u64 *counter, uint64_t amount)
-{
-    shared_u64_store_relaxed(counter, shared_u64_load_relaxed(counter) + amount);
-}
-
-/* Reads a counter; any thread, no order implied. */
-static inline uint64_t counter_read(const struct shared_u64 *counter)
-{
-    return shared_u64_load_relaxed(counter);
-}
+/* Counters: numbers that nothing depends on. Each back end has these; readers may run at any time and see some earlier
+ * value, and no order is implied.
+ *   void     counter_add(struct shared_u64 *, amount)         only the calling thread writes it
+ *   void     counter_add_shared(struct shared_u64 *, amount)  any thread
+ *   void     counter_raise(struct shared_u64 *, value)        any thread; the largest value stays
+ *   uint64_t counter_read(const struct shared_u64 *)          any thread */
+#endif
 
 #endif

@@ -24,13 +24,6 @@
 
 /* ---- the counts word ---- */
 
-static void raise_workers_max(struct pool *pool, uint32_t engaged)
-{
-    uint32_t seen = shared_u32_load_relaxed(&pool->workers_max);                          /* counter only */
-    while (seen < engaged && !shared_u32_cas_relaxed(&pool->workers_max, &seen, engaged)) /* counter only */
-        ;
-}
-
 /* Adds to the fields of the counts word. */
 void pool_counts_change(struct pool *pool, int engaged, int existing, int blocked)
 {
@@ -43,7 +36,7 @@ void pool_counts_change(struct pool *pool, int engaged, int existing, int blocke
         counts.blocked = (uint16_t)(counts.blocked + blocked);
         /* Full order: a worker's exit from engaged is before its last look, a submitter's publication before this. */
     } while (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts)));
-    raise_workers_max(pool, counts.engaged);
+    counter_raise(&pool->workers_max, counts.engaged);
 }
 
 /* No thread could be started: no more are tried, and those that exist do the work. */
@@ -71,7 +64,7 @@ bool pool_engage(struct pool *pool, struct worker *self)
         /* Full order: competes with pool_disengage; one of the two sides sees the other. */
         if (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts)))
             continue;
-        raise_workers_max(pool, counts.engaged);
+        counter_raise(&pool->workers_max, counts.engaged);
         if (!grow || worker_add(pool) == 0)
             return true;
         /* While the thread was being started, the goal looked reached to others: look once more for an existing one. */
@@ -100,7 +93,7 @@ bool pool_engage_self(struct worker *worker)
         counts.engaged++;
         /* Full order: as in pool_engage. */
         if (shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts))) {
-            raise_workers_max(pool, counts.engaged);
+            counter_raise(&pool->workers_max, counts.engaged);
             return true;
         }
     }
@@ -171,7 +164,7 @@ void pool_count(struct pool *pool, struct worker *self, enum counter counter, ui
     if (self != NULL)
         worker_count(self, counter, amount);
     else
-        shared_u64_add_relaxed(&pool->private->outside_account->counters[counter], amount); /* counter only */
+        counter_add_shared(&pool->private->outside_account->counters[counter], amount);
 }
 
 void pool_wake(struct pool *pool, struct worker *self, struct shared_u32 *word, uint32_t count)
@@ -416,5 +409,5 @@ void pool_totals(struct pool *pool, struct account_totals *out)
         add_worker(out, guest);
     lock_unlock(&pool->private->add_lock);
     out->workers_started = existing;
-    out->workers_max = shared_u32_load_relaxed(&pool->workers_max); /* counter only */
+    out->workers_max = (uint32_t)counter_read(&pool->workers_max);
 }

@@ -194,7 +194,7 @@ struct pool {
      * that exist; the sizing policy's limit on engaged; tasks that block inside pilfer_wait. Written by any thread with
      * CAS. */
     _Alignas(CACHE_LINE_SIZE) struct shared_u64 counts;
-    struct shared_u32 workers_max;
+    struct shared_u64 workers_max;  /* most engaged at once; a counter */
     struct shared_u32 thread_limit; /* workers that can exist; lowered when a thread cannot be started; counter only */
     _Alignas(CACHE_LINE_SIZE) struct shared_u32 state; /* enum pool_state; written by close; read by all; @F pool.1 */
     struct shared_u32 existing; /* workers published; written under the add lock; read by all; @P pool.1 */

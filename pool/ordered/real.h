@@ -100,4 +100,26 @@ static inline void ordered_fence_heavy(void)
 }
 #endif
 
+static inline void counter_add(struct shared_u64 *counter, uint64_t amount)
+{
+    shared_u64_store_relaxed(counter, shared_u64_load_relaxed(counter) + amount); /* single writer */
+}
+
+static inline void counter_add_shared(struct shared_u64 *counter, uint64_t amount)
+{
+    shared_u64_add_relaxed(counter, amount); /* counter only */
+}
+
+static inline void counter_raise(struct shared_u64 *counter, uint64_t value)
+{
+    uint64_t seen = shared_u64_load_relaxed(counter);                     /* counter only */
+    while (seen < value && !shared_u64_cas_relaxed(counter, &seen, value)) /* counter only */
+        ;
+}
+
+static inline uint64_t counter_read(const struct shared_u64 *counter)
+{
+    return shared_u64_load_relaxed(counter); /* counter only */
+}
+
 #endif
