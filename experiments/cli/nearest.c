@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * "Did you mean": the word of a list that is nearest to what was typed; see nearest_word in parameters.h.
+ * "Did you mean": the word of a list that is nearest to what was typed; see nearest.h.
  *
  * How it works. Optimal string alignment distance: insertions, deletions, changes and swaps of neighbours cost one
  * each. A word counts as near when at most a third of its letters (at least one) are wrong, so that a hint is never a
@@ -8,8 +8,9 @@
  *
  * Source: F. Damerau, "A technique for computer detection and correction of spelling errors", CACM 7 (1964).
  */
-#include "cli/parameters.h"
+#include "nearest.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #define WORD_LENGTH_MAX 64

@@ -11,6 +11,8 @@
 #ifndef PILFER_EXPERIMENTS_CLI_PARAMETERS_H
 #define PILFER_EXPERIMENTS_CLI_PARAMETERS_H
 
+#include "nearest.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -66,8 +68,6 @@ bool parameter_choice_at(const struct parameter *parameter, uint32_t index, stru
 
 /* Whether the parameter has an effect in the workload. */
 bool parameter_in_scope(const struct parameter *parameter, const char *workload);
-/* The nearest key, or NULL if none is near (edit distance over a third of the length). Also for any list of words. */
-const char *nearest_word(const char *word, const char *const *words, size_t count);
 
 /* Checks and normalises a value; 0, or -1 with one line in message: what was found, what was expected, the nearest
  * word. A normalised text is its own normalisation: durations are accepted in seconds without a unit as well. out holds

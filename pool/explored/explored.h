@@ -44,14 +44,13 @@ enum explored_fence { EXPLORED_FENCE_seq_cst, EXPLORED_FENCE_light, EXPLORED_FEN
 
 /* One call of an operation in the source. All sites lie in one section of the program, so they can be listed before
  * anything runs. A mutant changes `order` (or, for a fence, `fence`) while it is explored. */
-struct explored_site {
+struct __attribute__((aligned(64))) explored_site {
     const char *file, *function, *operation, *expression; /* expression: the first argument as written */
     uint32_t line;
     uint8_t kind;                   /* enum explored_kind */
     uint8_t order, failure, fence;  /* what the operation does now */
     uint8_t written, written_failure, written_fence; /* what the source says */
     uint8_t reached;                /* set when an operation runs here */
-    uint8_t padding[8];
 };
 
 /* ---- for ordered/explored.h ---- */
@@ -117,8 +116,9 @@ uint32_t explored_choose(uint32_t count);
 /* From here on each allocation may fail, in this run, up to limit times. */
 void explored_allocations_may_fail(uint32_t limit);
 
-/* Locks that the calling thread holds (lock.h); S10. */
+/* Locks that the calling thread holds (S10); counted by whoever wraps lock.h and says +1 and -1. */
 uint32_t explored_locks_held(void);
+void explored_lock_taken(int change);
 
 /* ---- for the explorer ---- */
 

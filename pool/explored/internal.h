@@ -28,6 +28,8 @@ uint32_t run_thread(void); /* the running one */
 /* Ends the run; does not return. */
 _Noreturn void run_broken(const char *invariant, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool run_is_tracing(void);
+/* Asks the strategy, where allocations may fail. */
+bool run_allocation_fails(void);
 /* True while the fibers of a run are running. */
 bool run_is_running(void);
 /* A line of the table. */
@@ -54,7 +56,7 @@ void memory_begin(enum explored_model model);
 /* Happens-before edges of starting and joining threads. */
 void memory_started(uint32_t parent, uint32_t child);
 void memory_joined(uint32_t waiter, uint32_t ended);
-/* Before a system call, and when a thread ends: tso drains its buffer. */
+/* Before a system call that blocks or wakes, and when a thread has been joined: tso drains its buffer. */
 void memory_drain(uint32_t thread);
 /* The newest value (what the kernel sees), with tso's choice about what is still in other buffers. */
 uint64_t memory_newest(struct explored_word word);

@@ -21,8 +21,8 @@ ORDERED_TYPES(ORDERED_DEFINE_TYPE)
 
 /* The address of a site of its own. EXPRESSION: the shared operand, as text. */
 #define ORDERED_SITE(KIND, OPERATION, ORDER, FAILURE, FENCE, EXPRESSION)                                           \
-    ({                                                                                                             \
-        static struct explored_site site __attribute__((section("explored_sites"), aligned(64), used)) = {         \
+    __extension__({                                                                                                \
+        static struct explored_site site __attribute__((section("explored_sites"), used)) = {         \
             .file = __FILE__,                                                                                      \
             .function = __func__,                                                                                  \
             .operation = OPERATION,                                                                                \
