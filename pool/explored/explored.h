@@ -191,6 +191,9 @@ uint32_t explored_sites(const struct explored_site *const **out);
 /* Weakens: order and failure of the site and its copies, or fence for a fence. site_reset takes it back. */
 void explored_site_set(const struct explored_site *site, uint8_t order, uint8_t failure, uint8_t fence);
 void explored_site_reset(const struct explored_site *site);
+/* Whether an operation ran at the site or a copy of it since sites_forget. */
+bool explored_site_reached(const struct explored_site *site);
+void explored_sites_forget(void);
 const char *explored_order_name(enum explored_order order);
 
 extern const char *const explored_model_names[EXPLORED_MODEL_COUNT];       /* sc tso ra */

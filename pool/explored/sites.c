@@ -66,6 +66,20 @@ void explored_site_reset(const struct explored_site *site)
     explored_site_set(site, site->written, site->written_failure, site->written_fence);
 }
 
+bool explored_site_reached(const struct explored_site *site)
+{
+    for (const struct explored_site *copy = __start_explored_sites; copy < __stop_explored_sites; copy++)
+        if (copy->reached != 0 && compare(copy, site) == 0)
+            return true;
+    return false;
+}
+
+void explored_sites_forget(void)
+{
+    for (struct explored_site *copy = __start_explored_sites; copy < __stop_explored_sites; copy++)
+        copy->reached = 0;
+}
+
 const char *explored_order_name(enum explored_order order)
 {
     static const char *const names[] = {"relaxed", "acquire", "release", "acq_rel", "seq_cst"};

@@ -94,7 +94,9 @@ bool canary_is_caught(void);
 
 /* ---- mutants ---- */
 
-/* Weakens every order in turn. Returns the exit status. */
+/* Weakens every order in turn and runs what mutants.list says kills it. Returns the exit status. */
 int explore_mutants(const struct request *request);
+/* Finds for each what kills it, and prints lines for mutants.list. */
+int search_mutants(const struct request *request);
 
 #endif

@@ -17,12 +17,12 @@
 
 enum { STATUS_CLEAN = 0, STATUS_BROKEN = 1, STATUS_USAGE = 2, STATUS_INTERNAL = 5 };
 enum { NAMES_MAX = 512, LINES_SHOWN = 60, RUNS_DEFAULT = 20000 };
-enum { KEY_MUTANTS = 256, KEY_LIST, KEY_PREEMPTIONS, KEY_STALE, KEY_CONFIGURATION };
+enum { KEY_MUTANTS = 256, KEY_SEARCH, KEY_LIST, KEY_PREEMPTIONS, KEY_STALE, KEY_CONFIGURATION };
 
 struct options {
     struct request request;
     const char *name, *replay;
-    bool mutants, list, has_model, has_strategy, has_runs;
+    bool mutants, search, list, has_model, has_strategy, has_runs;
 };
 
 static const struct argp_option option_table[] = {
@@ -37,6 +37,7 @@ static const struct argp_option option_table[] = {
     {"stale", KEY_STALE, "N", 0, "exhaustive: loads that return an older store, and the like (default 2)", 0},
     {"list", KEY_LIST, NULL, 0, "Print the scenarios and configurations of NAME", 0},
     {"mutants", KEY_MUTANTS, NULL, 0, "Weaken every memory order in turn; each must be noticed", 0},
+    {"search", KEY_SEARCH, NULL, OPTION_HIDDEN, "With --mutants: find what kills each, for mutants.list", 0},
     {0},
 };
 
@@ -106,6 +107,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_MUTANTS:
         options->mutants = true;
+        return 0;
+    case KEY_SEARCH:
+        options->search = true;
         return 0;
     case ARGP_KEY_ARG:
         if (options->name != NULL)
@@ -215,6 +219,8 @@ int main(int argument_count, char **arguments)
         fprintf(stderr, "pilfer-explore: the canary, a lost update, was not caught: the explorer is broken\n");
         return STATUS_INTERNAL;
     }
+    if (options.mutants)
+        return options.search ? search_mutants(&options.request) : explore_mutants(&options.request);
     if (options.name != NULL && !subject_find(options.name, &subject)) {
         const char *names[NAMES_MAX];
         return refuse("scheduler, idle policy, bound or structure", options.name, names, subject_names(names, NAMES_MAX));
