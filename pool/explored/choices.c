@@ -83,11 +83,6 @@ static uint32_t record(enum explored_choice_kind kind, uint32_t count, uint32_t 
     return wanted;
 }
 
-bool choices_are_random(void)
-{
-    return choices.settings.strategy != EXPLORED_EXHAUSTIVE;
-}
-
 /* One of this many random choices does not take option 0. */
 static uint32_t rarity(enum explored_choice_kind kind)
 {
@@ -106,7 +101,7 @@ static uint32_t rarity(enum explored_choice_kind kind)
 uint32_t choices_make(enum explored_choice_kind kind, uint32_t count, uint32_t cost_thread, uint32_t cost_value)
 {
     uint32_t wanted = 0;
-    if (choices_are_random()) {
+    if (choices.settings.strategy != EXPLORED_EXHAUSTIVE) {
         uint32_t every = rarity(kind);
         if (every == 1)
             wanted = draw_below(count);

@@ -47,8 +47,6 @@ uint32_t choices_thread(const uint8_t *threads, uint32_t count, uint32_t cost_th
 /* pct: the thread has yielded, others come first from now on. */
 void choices_yielded(uint32_t thread);
 const struct explored_choice *choices_made(uint32_t *count);
-/* Whether the strategy draws at random: improbable events (a spurious return) are offered then only. */
-bool choices_are_random(void);
 
 /* ---- memory.c ---- */
 

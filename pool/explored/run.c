@@ -19,7 +19,7 @@
 
 #include "internal.h"
 
-enum { STACK_SIZE = 256 * 1024, LINES_MAX = 20000, NAMES_MAX = 64, SIGNAL_STACK_SIZE = 65536, STEP_NS = 10 };
+enum { STACK_SIZE = 256 * 1024, LINES_MAX = 20000, NAMES_MAX = 64, SIGNAL_STACK_SIZE = 65536, STEP_NS = 10, COST_PROHIBITIVE = UINT8_MAX };
 
 enum thread_state { RUNNABLE, PARKED, JOINING, FINISHED };
 
@@ -343,8 +343,9 @@ int explored_park(struct explored_word word, uint64_t expected, bool deadline)
         run_line("does not park: the word is %s", run_value_text(value, text, sizeof text));
         return 0;
     }
-    /* A park may return for no reason; rare, so that it does not drown the rest. */
-    if (choices_are_random() && choices_make(EXPLORED_CHOICE_MEMORY, 2, 0, 1) != 0) {
+    /* A park may return for no reason. Not in an exhaustive walk, where its cost is above any bound; but the choice is
+     * there, so that a run is the same list of choices whoever found it. */
+    if (choices_make(EXPLORED_CHOICE_MEMORY, 2, 0, COST_PROHIBITIVE) != 0) {
         run_line("parks and returns without a wake");
         return 0;
     }
