@@ -84,7 +84,7 @@ void explored_self_set(void *self);
 void explored_yield(void);
 
 /* Blocks while the newest value of the word is expected. With a deadline the strategy may let it time out whenever it
- * likes; time is not modelled. 0 or -ETIMEDOUT. */
+ * likes, a limited number of times; time is not modelled. 0 or -ETIMEDOUT. */
 int explored_park(struct explored_word word, uint64_t expected, bool deadline);
 uint32_t explored_wake(const void *cell, uint32_t count);
 
@@ -115,6 +115,10 @@ uint32_t explored_choose(uint32_t count);
 
 /* From here on each allocation may fail, in this run, up to limit times. */
 void explored_allocations_may_fail(uint32_t limit);
+
+/* How many deadlines may still come in this run (2 at first). Then none comes any more: what only a time-out would set
+ * going again is at rest, so that a lost wake-up is not mistaken for a late one. */
+void explored_deadlines_may_come(uint32_t limit);
 
 /* Locks that the calling thread holds (S10); counted by whoever wraps lock.h and says +1 and -1. */
 uint32_t explored_locks_held(void);

@@ -19,7 +19,7 @@
 
 #include "internal.h"
 
-enum { STACK_SIZE = 256 * 1024, LINES_MAX = 20000, NAMES_MAX = 64, SIGNAL_STACK_SIZE = 65536, STEP_NS = 10, COST_PROHIBITIVE = UINT8_MAX };
+enum { STACK_SIZE = 256 * 1024, LINES_MAX = 20000, NAMES_MAX = 64, SIGNAL_STACK_SIZE = 65536, STEP_NS = 10, COST_PROHIBITIVE = UINT8_MAX, DEADLINES_DEFAULT = 2 };
 
 enum thread_state { RUNNABLE, PARKED, JOINING, FINISHED };
 
@@ -41,7 +41,7 @@ static struct {
     struct explored_settings settings;
     struct fiber caller;
     struct thread threads[EXPLORED_THREADS_MAX];
-    uint32_t count, current, allocations_to_fail;
+    uint32_t count, current, allocations_to_fail, deadlines_left;
     struct explored_result result;
     struct explored_line *lines;
     void (*rest)(void *context);
@@ -197,7 +197,7 @@ static uint32_t list_threads(uint8_t *threads, bool yields, uint32_t *timeouts)
         if (can_go_on(&run.threads[thread]) && !(yields && i == 0))
             threads[count++] = (uint8_t)thread;
     }
-    for (uint32_t i = 0; i < run.count; i++) {
+    for (uint32_t i = 0; run.deadlines_left > 0 && i < run.count; i++) {
         uint32_t thread = (run.current + i) % run.count;
         if (run.threads[thread].state == PARKED && run.threads[thread].has_deadline) {
             threads[count++] = (uint8_t)thread;
@@ -252,6 +252,7 @@ static void pass_on(bool yields)
     if (next->state == PARKED) {
         next->state = RUNNABLE;
         next->timed_out = true;
+        run.deadlines_left--;
     }
     switch_to(threads[chosen]);
 }
@@ -408,6 +409,11 @@ void explored_allocations_may_fail(uint32_t limit)
     run.allocations_to_fail = limit;
 }
 
+void explored_deadlines_may_come(uint32_t limit)
+{
+    run.deadlines_left = limit;
+}
+
 bool run_allocation_fails(void)
 {
     if (!run_is_running() || run.allocations_to_fail == 0 || choices_make(EXPLORED_CHOICE_MEMORY, 2, 0, 0) == 0)
@@ -460,6 +466,7 @@ const struct explored_result *explored_run(const struct explored_settings *setti
     run.settings = *settings;
     run.count = run.current = 0;
     run.allocations_to_fail = 0;
+    run.deadlines_left = DEADLINES_DEFAULT;
     run.rest = NULL;
     run.resting = false;
     run.name_count = 0;
