@@ -10,6 +10,7 @@
 #include "runner/build.h"
 #include "runner/cell.h"
 #include "store_option.h"
+#include "verb_explore_row.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -132,6 +133,11 @@ const struct verb verbs[] = {
         .words = words_executors,
         .words_closed = true,
         .run = verb_check,
+    },
+    {
+        VERB_EXPLORE_ROW,
+        .words = words_explored,
+        .run = verb_explore,
     },
     {
         .name = "calibrate",

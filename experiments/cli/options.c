@@ -30,6 +30,7 @@ static const struct {
 
 static const char *const group_titles[OPTION_GROUP_COUNT] = {
     [OPTION_GROUP_GENERAL] = "In general:",
+    [OPTION_GROUP_EXPLORE] = "What is explored, and how:",
     [OPTION_GROUP_SWEEP] = "How to go about it:",
     [OPTION_GROUP_RESULTS] = "Where results are and how they are shown:",
 };
@@ -165,7 +166,7 @@ static void build_rows(struct rows *rows, const struct verb *verb)
         add_parameters(rows, verb, true, 1);
         add_parameters(rows, verb, false, 2);
     }
-    for (int group = OPTION_GROUP_SWEEP; group != OPTION_GROUP_COUNT + 1; group++) {
+    for (int group = OPTION_GROUP_EXPLORE; group != OPTION_GROUP_COUNT + 1; group++) {
         int which = group % OPTION_GROUP_COUNT; /* the general ones last */
         bool any = false;
         for (uint32_t i = 0; i < OPTION_COUNT; i++) {
@@ -280,8 +281,12 @@ static int note_argument(struct parsing *parsing, const char *argument)
         for (size_t i = 0; i < words.count && !found; i++)
             found = strcmp(words.items[i], argument) == 0;
         if (!found) {
-            complain("%s: unknown word '%s'%s", verb->name, escaped(argument),
-                     hint(argument, words.items, words.count));
+            const char *near = hint(argument, words.items, words.count);
+            if (near[0] == '\0' && verb_takes(verb, OPTION_list))
+                complain("%s: unknown word '%s'; `%s %s --list` shows what there is", verb->name, escaped(argument),
+                         program_name(), verb->name);
+            else
+                complain("%s: unknown word '%s'%s", verb->name, escaped(argument), near);
             parsing->reported = true;
             return EINVAL;
         }

@@ -19,7 +19,13 @@
 #define EXPORT_WORD_AND_NUL(name, word) word "\0"
 #define EXPORT_WORDS                    EXPORT_FORMATS(EXPORT_WORD_AND_NUL)
 
-enum option_group { OPTION_GROUP_GENERAL, OPTION_GROUP_SWEEP, OPTION_GROUP_RESULTS, OPTION_GROUP_COUNT };
+enum option_group {
+    OPTION_GROUP_GENERAL,
+    OPTION_GROUP_EXPLORE,
+    OPTION_GROUP_SWEEP,
+    OPTION_GROUP_RESULTS,
+    OPTION_GROUP_COUNT
+};
 
 /* X(symbol, name, value or NULL for a switch, words of the value or NULL, group, help) */
 #define PROGRAM_OPTIONS(X)                                                                                            \
@@ -28,7 +34,8 @@ enum option_group { OPTION_GROUP_GENERAL, OPTION_GROUP_SWEEP, OPTION_GROUP_RESUL
     X(quick, "quick", NULL, NULL, SWEEP, "Fewer repeats and shorter windows; the values of the axes stay")            \
     X(resume, "resume", NULL, NULL, SWEEP, "Go on with the newest unfinished sweep of the same plan")                 \
     X(repeats, "repeats", "N", NULL, SWEEP, "Times that each cell is measured; the same as --set repeats=N")          \
-    X(seed, "seed", "N", NULL, SWEEP, "Seed of the order, the arrivals and the workers (default: drawn and printed)") \
+    X(seed, "seed", "N", NULL, SWEEP,                                                                                 \
+      "Seed of all that is drawn by lot (default: drawn and printed; of an exploration: 1)")                          \
     X(show_plan, "show-plan", NULL, NULL, SWEEP, "Print cells, order, seed and time needed; measure nothing")         \
     X(hold, "hold", NULL, NULL, SWEEP, "Print the process ids and wait for Enter, so that perf or strace can attach") \
     X(trace, "trace", "FILE", NULL, SWEEP, "Write what each worker did as a Chrome trace")                            \
@@ -43,6 +50,21 @@ enum option_group { OPTION_GROUP_GENERAL, OPTION_GROUP_SWEEP, OPTION_GROUP_RESUL
     X(output_dir, "output-dir", "FOLDER", NULL, RESULTS, "Where the pictures go (default: the store's folder)")       \
     X(format, "format", "FORMAT", EXPORT_WORDS, RESULTS, "csv (default), json or markdown")                           \
     X(force, "force", NULL, NULL, RESULTS, "Replace a file that exists")                                              \
+    X(scenario, "scenario", "NAME", NULL, EXPLORE, "This scenario only, as --list names it")                          \
+    X(configuration, "configuration", "NAME", NULL, EXPLORE, "This configuration only, as --list names it")           \
+    X(model, "model", "NAME", "sc\0tso\0ra\0", EXPLORE, "Memory model: sc, tso or ra (default: each in turn)")        \
+    X(strategy, "strategy", "NAME", "exhaustive\0random\0pct\0", EXPLORE,                                             \
+      "exhaustive, random or pct (default: random and pct in turn)")                                                  \
+    X(runs, "runs", "N", NULL, EXPLORE,                                                                               \
+      "Runs in all (default 20000); exhaustive: at most so many per scenario, configuration and model")               \
+    X(preemptions, "preemptions", "N", NULL, EXPLORE,                                                                 \
+      "exhaustive: switches away from a thread that could go on (default 2)")                                         \
+    X(stale, "stale", "N", NULL, EXPLORE, "exhaustive: loads that return an older store, and the like (default 2)")   \
+    X(replay, "replay", "RUN", NULL, EXPLORE, "Make exactly this run again and print all of it")                      \
+    X(brief, "brief", NULL, NULL, EXPLORE, "One line for each kind of violation and its replay, no tables")           \
+    X(mutants, "mutants", NULL, NULL, EXPLORE, "Weaken every memory order in turn; each must be noticed")             \
+    X(search, "search", NULL, NULL, EXPLORE, "With --mutants: find anew what notices each, as lines for mutants.list")\
+    X(list, "list", NULL, NULL, EXPLORE, "Print the scenarios and configurations of NAME, or all names, and end")     \
     X(port, "port", "N", NULL, GENERAL, "Port on 127.0.0.1 (default 0: any free one, which is printed)")              \
     X(once, "once", NULL, NULL, GENERAL, "Print once and end")                                                        \
     X(help, "help", NULL, NULL, GENERAL, "Print this and end")

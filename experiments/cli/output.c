@@ -60,6 +60,13 @@ int output_finish(int status)
     return replace ? EXIT_SURROUNDINGS : status;
 }
 
+void output_hand_over(void)
+{
+    fflush(stdout);
+    if (output_was_closed)
+        close(STDOUT_FILENO);
+}
+
 /* Whether the code point shows nothing of its own and changes how its neighbours are shown: marks of direction,
  * joiners, separators of lines, tags. */
 static bool is_format(uint32_t point)

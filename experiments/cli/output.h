@@ -34,6 +34,10 @@ void output_init(void);
  * message if standard output was closed or did not take everything, EXIT_READER_LEFT if its reader has gone. */
 int output_finish(int status);
 
+/* Before another program goes on in this process: flushes, and a standard output that was closed is closed again, so
+ * that it notices. */
+void output_hand_over(void);
+
 /* One line on standard error, "pilfer: " in front, what is not printable in it as \xNN (words that come from outside
  * are passed through escaped() all the same, which also cuts them). Always returns -1, so that callers can
  * `return complain(...)`. */

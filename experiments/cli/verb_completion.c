@@ -64,7 +64,7 @@ static void print_verb(const struct verb *verb)
     }
     for (uint32_t i = 0; verb->parameters != VERB_NO_PARAMETERS && i < parameter_count; i++)
         printf(" --%s", parameters[i].key);
-    printf("\"%s ;;\n", verb->words != NULL && !verb->words_closed ? "; compopt -o default" : "");
+    printf("\"%s ;;\n", strstr(verb->arguments, "FILE") != NULL ? "; compopt -o default" : "");
 }
 
 int verb_completion(const struct invocation *invocation)

@@ -26,6 +26,7 @@ int verb_check(const struct invocation *invocation);
 int verb_compare(const struct invocation *invocation);
 int verb_completion(const struct invocation *invocation);
 int verb_doctor(const struct invocation *invocation);
+int verb_explore(const struct invocation *invocation);
 int verb_export(const struct invocation *invocation);
 int verb_help(const struct invocation *invocation);
 int verb_list(const struct invocation *invocation);
@@ -42,6 +43,7 @@ int verb_top(const struct invocation *invocation);
 void words_verbs(struct words *words);
 void words_lists(struct words *words);     /* schedulers, bounds, ... */
 void words_executors(struct words *words); /* names of schedulers and bounds */
+void words_explored(struct words *words);  /* and idle policies; the explorer has further ones */
 void words_plot_kinds(struct words *words);
 void words_shells(struct words *words);
 void words_workloads(struct words *words);

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "watch.h"
+
 static double now_s(void)
 {
     struct timespec time;
@@ -123,7 +125,7 @@ static bool is_wanted(const char *wanted, const char *name)
 
 static bool done(const struct walk *walk)
 {
-    return walk->request->stops_at_first && walk->outcome->broken > 0;
+    return (walk->request->stops_at_first && walk->outcome->broken > 0) || watch_signal() != 0;
 }
 
 static void list_cells(struct walk *walk)
@@ -175,6 +177,7 @@ static void run_randomly(struct walk *walk)
         const struct explored_result *result = explore_cell(cell, NULL, 0);
         if (result->broken)
             note_broken(walk->outcome, cell, result);
+        watch_step(walk->outcome->runs, request->runs, walk->outcome->violation_count);
     }
 }
 
@@ -197,6 +200,7 @@ static void walk_through(struct walk *walk, struct cell *cell)
         result = explore_cell(cell, prefix, prefix_count);
         if (result->broken)
             note_broken(walk->outcome, cell, result);
+        watch_step(walk->outcome->runs, 0, walk->outcome->violation_count);
     } while (!done(walk) && explored_next(&cell->settings, result, prefix, CHOICES_MAX, &prefix_count));
     free(prefix);
 }

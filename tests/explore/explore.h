@@ -12,10 +12,11 @@
 
 #include <stdio.h>
 
+#include "request.h"
 #include "scenario.h"
 
 enum { CONFIGURATIONS_MAX = 64, SCENARIOS_MAX = 64, KINDS_MAX = 32, CHOICES_MAX = 65536 };
-enum { DEPTH = 3, STEPS_MAX = 20000, PREEMPTION_BOUND = 2, STALE_BOUND = 2 };
+enum { DEPTH = 3, STEPS_MAX = 20000 };
 
 /* A name with what it is explored with. */
 struct subject {
@@ -33,18 +34,6 @@ bool subject_find(const char *name, struct subject *out);
 /* All names, in list order: schedulers, idle policies, bounds, structures, protocols; hidden ones last. Returns how
  * many. */
 uint32_t subject_names(const char **names, uint32_t room);
-
-struct request {
-    const char *scenario;         /* NULL: all */
-    const char *configuration;    /* NULL: all */
-    bool models[EXPLORED_MODEL_COUNT];
-    bool strategies[EXPLORED_STRATEGY_COUNT]; /* exhaustive alone, or one or both of the others */
-    uint64_t runs;                /* exhaustive: at most so many per cell; 0: no limit */
-    uint64_t seed;
-    uint32_t preemption_bound, stale_bound;
-    bool stops_at_first;          /* at the first broken run */
-    bool quiet;                   /* nothing is printed */
-};
 
 /* A cell and how its runs are made. */
 struct cell {
@@ -88,6 +77,9 @@ int run_read(const struct subject *subject, const char *text, struct violation *
 
 /* The table of a run: one column per thread. lines_max: of its end, 0: all. */
 void report_violation(FILE *to, const struct subject *subject, const struct violation *violation, uint32_t lines_max);
+
+/* One line: the invariant, what was seen, the command that replays it. */
+void report_brief(FILE *to, const struct subject *subject, const struct violation *violation);
 
 /* A data race that any machine shows must be found before anything else is believed; false: the explorer is broken. */
 bool canary_is_caught(void);

@@ -84,3 +84,11 @@ void report_violation(FILE *to, const struct subject *subject, const struct viol
     fprintf(to, "replay: ./run explore %s --replay %s\n", subject->name, run);
     fprintf(to, "under gdb: gdb --args build/tests/explore/pilfer-explore %s --replay %s\n", subject->name, run);
 }
+
+void report_brief(FILE *to, const struct subject *subject, const struct violation *violation)
+{
+    static char run[RUN_ROOM];
+    if (run_write(violation, run, sizeof run) == 0)
+        fprintf(to, "%s: %s; replay: ./run explore %s --replay %s\n", violation->invariant, violation->text,
+                subject->name, run);
+}
