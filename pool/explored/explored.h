@@ -124,6 +124,13 @@ void explored_deadlines_may_come(uint32_t limit);
 uint32_t explored_locks_held(void);
 void explored_lock_taken(int change);
 
+/* From here on the calling thread may take at most so many steps (operations and plain accesses) while no other thread
+ * runs; one more breaks S5. Each time another one has run the count begins anew. 0: no limit. */
+void explored_alone_at_most(uint32_t steps);
+
+/* Allocations of this run that have not been freed. */
+uint32_t explored_blocks(void);
+
 /* ---- for the explorer ---- */
 
 enum explored_strategy { EXPLORED_EXHAUSTIVE, EXPLORED_RANDOM, EXPLORED_PCT, EXPLORED_STRATEGY_COUNT };

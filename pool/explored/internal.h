@@ -25,6 +25,8 @@ struct view {
 /* A thread of the run is about to do something that others could notice: another one may go on first. */
 void run_point(void);
 uint32_t run_thread(void); /* the running one */
+/* It takes a step: explored_alone_at_most. */
+void run_step(void);
 /* Ends the run; does not return. */
 _Noreturn void run_broken(const char *invariant, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool run_is_tracing(void);

@@ -405,6 +405,15 @@ static const char *age(uint32_t location, const struct store *store)
     return store == newest_store(location) ? "" : " (not the newest)";
 }
 
+/* At rest nobody runs any more, and whoever looks at what is left may take it apart. */
+static uint64_t change_at_rest(const struct explored_word *word, uint64_t value)
+{
+    struct location outside = {word->cell, word->size, 0, 0};
+    uint64_t before = read_cell(word);
+    write_cell(&outside, value);
+    return before;
+}
+
 uint64_t explored_load(struct explored_word word, const struct explored_site *site)
 {
     if (!run_is_running())
@@ -426,8 +435,7 @@ uint64_t explored_load(struct explored_word word, const struct explored_site *si
 void explored_store(struct explored_word word, uint64_t value, const struct explored_site *site)
 {
     if (!run_is_running()) {
-        struct location outside = {word.cell, word.size, 0, 0};
-        write_cell(&outside, value);
+        change_at_rest(&word, value);
         return;
     }
     begin(site);
@@ -467,6 +475,8 @@ static uint32_t begin_modify(struct explored_word *word, const struct explored_s
 
 uint64_t explored_exchange(struct explored_word word, uint64_t value, const struct explored_site *site)
 {
+    if (!run_is_running())
+        return change_at_rest(&word, value);
     uint32_t location = begin_modify(&word, site);
     uint32_t read = choose_store(location, site->order, TO_FOLLOW, 0);
     follow(location, read, value, site->order);
@@ -477,6 +487,8 @@ uint64_t explored_exchange(struct explored_word word, uint64_t value, const stru
 
 uint64_t explored_add(struct explored_word word, uint64_t amount, const struct explored_site *site)
 {
+    if (!run_is_running())
+        return change_at_rest(&word, read_cell(&word) + amount);
     uint32_t location = begin_modify(&word, site);
     uint32_t read = choose_store(location, site->order, TO_FOLLOW, 0);
     uint64_t sum = memory.stores[read].value + amount;
@@ -487,6 +499,13 @@ uint64_t explored_add(struct explored_word word, uint64_t amount, const struct e
 
 bool explored_cas(struct explored_word word, uint64_t *expected, uint64_t desired, const struct explored_site *site)
 {
+    if (!run_is_running()) {
+        bool equal = read_cell(&word) == *expected;
+        *expected = equal ? *expected : read_cell(&word);
+        if (equal)
+            change_at_rest(&word, desired);
+        return equal;
+    }
     uint32_t location = begin_modify(&word, site);
     uint32_t read = choose_store(location, site->order, TO_COMPARE, *expected);
     const struct store *store = &memory.stores[read];

@@ -126,6 +126,14 @@ void explored_free(void *memory)
     set_state(block, FREED);
 }
 
+uint32_t explored_blocks(void)
+{
+    uint32_t blocks = 0;
+    for (uint32_t i = 0; i < plain.block_count; i++)
+        blocks += !plain.blocks[i].free;
+    return blocks;
+}
+
 bool plain_describe(const void *address, char *text, size_t room)
 {
     const struct block *block = is_inside(address) ? find_block(address) : NULL;
@@ -175,7 +183,10 @@ static void check_write_before(const struct shadow *shadow, const struct view *v
 
 static void note(const void *address, size_t size, bool write)
 {
-    if (!is_inside(address) || !plain.checks || !run_is_running())
+    if (!is_inside(address) || !run_is_running())
+        return;
+    run_step();
+    if (!plain.checks)
         return;
     uint32_t self = run_thread();
     struct view *view = memory_view(self);

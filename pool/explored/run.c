@@ -34,6 +34,7 @@ struct thread {
     void *argument;
     char name[16];
     uint32_t locks_held;
+    uint32_t alone, alone_max; /* steps since another thread ran; 0: no limit */
 };
 
 static struct {
@@ -177,6 +178,7 @@ static void switch_to(uint32_t next)
 {
     uint32_t before = run.current;
     run.current = next;
+    run.threads[next].alone = next != before ? 0 : run.threads[next].alone;
     if (next != before)
         fiber_switch(&run.threads[before].fiber, &run.threads[next].fiber);
 }
@@ -233,9 +235,17 @@ static bool all_finished(void)
     return true;
 }
 
+void run_step(void)
+{
+    struct thread *own = &run.threads[run.current];
+    if (own->alone_max > 0 && ++own->alone > own->alone_max)
+        run_broken("S5", "no end after %u steps while no other thread runs", own->alone_max);
+}
+
 /* Another thread goes on, or this one. */
 static void pass_on(bool yields)
 {
+    run_step();
     uint8_t threads[EXPLORED_THREADS_MAX * 2];
     uint32_t timeouts, count = list_threads(threads, yields, &timeouts);
     if (++run.result.steps > run.settings.steps_max)
@@ -286,6 +296,7 @@ int explored_thread_start(const char *name, void (*body)(void *argument), void *
     thread->body = body;
     thread->argument = argument;
     thread->locks_held = 0;
+    thread->alone = thread->alone_max = 0;
     snprintf(thread->name, sizeof thread->name, "%s", name);
     run.result.thread_names[number] = thread->name;
     run.result.thread_count = run.count;
@@ -336,6 +347,8 @@ void explored_yield(void)
 
 int explored_park(struct explored_word word, uint64_t expected, bool deadline)
 {
+    if (!run_is_running())
+        run_broken("S3", "nothing can go on, and a lock is held");
     run_point();
     memory_drain(run.current);
     char text[32];
@@ -431,6 +444,12 @@ uint32_t explored_locks_held(void)
 void explored_lock_taken(int change)
 {
     run.threads[run.current].locks_held += (uint32_t)change;
+}
+
+void explored_alone_at_most(uint32_t steps)
+{
+    run.threads[run.current].alone = 0;
+    run.threads[run.current].alone_max = steps;
 }
 
 /* ---- the run ---- */
