@@ -1,42 +1,82 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scenarios of pool schedulers.
+ * The scenarios of pool schedulers, and which of them fit a configuration.
  */
-#include "scenario.h"
+#include "pool_scenarios.h"
 
-struct job {
-    struct pilfer_task task;
-    struct pilfer_latch latch;
-    int runs;
-};
+#include "scheduler.h"
 
-static void job_run(struct pilfer_task *task)
+static bool keeps_fifo(const struct configuration *configuration)
 {
-    struct job *job = (struct job *)task;
-    job->runs++;
-    pilfer_latch_arrive(&job->latch);
+    return load_caps(configuration, SCHEDULER_FIFO_GLOBAL);
 }
 
-static void submit_one(const struct configuration *configuration)
+static bool keeps_lifo(const struct configuration *configuration)
 {
-    struct pilfer_options options = {.scheduler = configuration->scheduler,
-                                     .over = configuration->over,
-                                     .idle = configuration->idle,
-                                     .sizing = configuration->sizing,
-                                     .max_workers = 1};
-    struct pilfer_executor *executor;
-    char message[PILFER_MESSAGE_SIZE];
-    if (pilfer_open(&options, &executor, message) != 0)
-        explored_fail("S1", "cannot be opened: %s", message);
-    struct job *job = platform_alloc(sizeof *job);
-    job->task.run = job_run;
-    pilfer_latch_init(&job->latch, 1);
-    pilfer_submit(executor, &job->task, PILFER_PLACEMENT_DEFAULT);
-    pilfer_wait(executor, &job->latch);
-    pilfer_close(executor, PILFER_CLOSE_RUN, NULL);
+    return load_caps(configuration, SCHEDULER_LIFO_LOCAL);
 }
+
+static bool has_slot(const struct configuration *configuration)
+{
+    return configuration->lifo_slot;
+}
+
+/* What lies in a slot that nobody can steal waits for its worker: field case 27, a price that is known. */
+static bool shares_locals(const struct configuration *configuration)
+{
+    return load_has_workers(configuration) && !configuration->lifo_slot;
+}
+
+#define POOL(NAME, PROMISE, APPLIES, BODY, EXHAUSTIVE)               \
+    {                                                                \
+        NAME, PROMISE, SCENARIO_SCHEDULER, APPLIES, BODY, EXHAUSTIVE \
+    }
 
 const struct scenario pool_scenarios[] = {
-    {"submit-one", "one task, then silence: it runs", SCENARIO_SCHEDULER, NULL, submit_one, true},
+    POOL("wake-starting", "a task for a worker that is just starting or parks, then silence: it runs", NULL,
+         wake_starting, true),
+    POOL("wake-spinning", "the same for a worker that spins", NULL, wake_spinning, true),
+    POOL("wake-after-turn", "a second task after the first one's turn: it runs", NULL, wake_after_turn, true),
+    POOL("wake-two-submitters", "two threads submit one task each: both run", NULL, wake_two_submitters, true),
+    POOL("wake-two-by-two", "two threads submit two tasks each, one to three workers: all run", NULL, wake_two_by_two,
+         false),
+    POOL("wake-long-task", "a task that computes until the second has run: no idle worker beside it", load_has_workers,
+         wake_long_task, true),
+    POOL("wake-meeting", "three tasks that wait for one another: three workers come", load_has_workers, wake_meeting,
+         false),
+    POOL("wake-batch", "three tasks in one batch, two that wait for one another: two workers come", NULL, wake_batch,
+         true),
+    POOL("wake-many-workers", "more workers than tasks, more than started", NULL, wake_many_workers, false),
+    POOL("steal-locals", "two local tasks and a thief: each runs once", NULL, steal_locals, true),
+    POOL("steal-while-growing", "local tasks in turns, the deque grows under its thieves", NULL, steal_while_growing,
+         false),
+    POOL("steal-made-ready", "a task computes until its local one has run: a thief takes it", shares_locals,
+         steal_made_ready, true),
+    POOL("steal-reused-memory", "a task's memory is another one's at once", NULL, steal_reused_memory, false),
+    POOL("order-fifo", "global tasks of one thread start in their order", keeps_fifo, order_fifo, true),
+    POOL("order-fifo-of-each", "global tasks of two threads: each keeps its order", keeps_fifo, order_fifo_of_each,
+         false),
+    POOL("order-lifo", "a worker takes its newest local task first", keeps_lifo, order_lifo, true),
+    POOL("order-slot-streak", "the slot gives at most three in a row", has_slot, order_slot_streak, true),
+    POOL("order-many-queued", "many tasks are queued: finding the next takes no more steps", NULL, order_many_queued,
+         false),
+    POOL("stop-at-once", "open, close: nothing is left", NULL, stop_at_once, true),
+    POOL("stop-run", "what is queued runs before the end", NULL, stop_run, true),
+    POOL("stop-drop", "what is queued runs or is given back, once", NULL, stop_drop, true),
+    POOL("stop-run-races", "submits beside a close that runs: accepted and run, or refused", load_has_workers,
+         stop_run_races, false),
+    POOL("stop-drop-races", "submits beside a close that drops: run, given back or refused", load_has_workers,
+         stop_drop_races, false),
+    POOL("stop-submit-inside", "a task submits another while close waits", NULL, stop_submit_inside, false),
+    POOL("stop-last-look", "close beside a worker's last look: a task that waits for another", NULL, stop_last_look,
+         true),
+    POOL("wait-helps", "a task waits for one that it submitted, one worker: it helps", NULL, wait_helps, true),
+    POOL("wait-substitute", "a task waits for one that comes later, one worker: a substitute comes", load_has_workers,
+         wait_substitute, true),
+    POOL("wait-two-blocked", "two tasks wait for one that comes later", load_has_workers, wait_two_blocked, false),
+    POOL("failure-open", "an open without memory leaves nothing behind", NULL, failure_open, false),
+    POOL("failure-submit", "submits and growth without memory: refused and untouched, or run", NULL, failure_submit,
+         false),
+    POOL("failure-attach", "a guest without memory: refused, and the pool works", NULL, failure_attach, true),
 };
 const uint32_t pool_scenario_count = sizeof pool_scenarios / sizeof pool_scenarios[0];

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Scenarios of tasks that wait for other tasks of their pool (field cases 56 and 60): with one worker there is nobody
+ * else, so the waiting task helps, or a substitute takes its place.
+ */
+#include "pool_scenarios.h"
+
+static void wait_inside(struct load *load, struct item *item)
+{
+    (void)item;
+    load_wait_for(load, load->inner);
+}
+
+static struct item *arriving_item(struct load *load)
+{
+    struct item *item = load_item(load, NULL);
+    item->arrives = load->inner;
+    return item;
+}
+
+static void submit_and_wait(struct load *load, struct item *item)
+{
+    enum pilfer_placement placement = explored_choose(2) != 0 ? PILFER_PLACEMENT_GLOBAL : PILFER_PLACEMENT_LOCAL;
+    load_submit(load, arriving_item(load), placement);
+    wait_inside(load, item);
+}
+
+void wait_helps(const struct configuration *configuration)
+{
+    struct load load;
+    load_open(&load, configuration, &(struct load_options){.max_workers = 1, .arrivals = 2});
+    pilfer_latch_init(load.inner, 1);
+    load_submit(&load, load_item(&load, submit_and_wait), PILFER_PLACEMENT_DEFAULT);
+    load_wait(&load);
+    load_close(&load, PILFER_CLOSE_RUN);
+}
+
+static void waiting_tasks(const struct configuration *configuration, uint32_t waiting)
+{
+    struct load load;
+    load_open(&load, configuration, &(struct load_options){.max_workers = 1, .arrivals = waiting + 1});
+    pilfer_latch_init(load.inner, 1);
+    for (uint32_t i = 0; i < waiting; i++)
+        load_submit(&load, load_item(&load, wait_inside), PILFER_PLACEMENT_DEFAULT);
+    load_submit(&load, arriving_item(&load), PILFER_PLACEMENT_DEFAULT);
+    load_wait(&load);
+    load_close(&load, PILFER_CLOSE_RUN);
+}
+
+void wait_substitute(const struct configuration *configuration)
+{
+    waiting_tasks(configuration, 1);
+}
+
+void wait_two_blocked(const struct configuration *configuration)
+{
+    waiting_tasks(configuration, 2);
+}
