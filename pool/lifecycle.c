@@ -61,7 +61,7 @@ static int init_tables(struct pool *pool)
 
 static int start_workers(struct pool *pool)
 {
-    for (uint32_t i = 0; i < pool->min_workers; i++) {
+    for (uint32_t i = 0; i < pool->min_workers && !pool->sizing->starts_late; i++) {
         pool_counts_change(pool, 0, 1, 0);
         int status = worker_add(pool);
         if (status == 0)
@@ -160,6 +160,8 @@ void pool_stop(struct pool *pool, bool run_queued)
 {
     pool_quiesce(pool, run_queued);
     shared_u32_store_seq_cst(&pool->state, POOL_STOPPED); /* seq_cst: a plain step; nobody submits any more */
+    if (pool->sizing->stop != NULL)
+        pool->sizing->stop(pool);
     if (pool->idle->stop != NULL)
         pool->idle->stop(pool);
     /* A substitute may be added by a running task until it ends: join by index, and look again. */

@@ -47,7 +47,7 @@ static void thread_failed(struct pool *pool, struct worker *self)
     pool_count(pool, self, COUNTER_thread_failures, 1);
 }
 
-bool pool_engage(struct pool *pool, struct worker *self)
+enum pool_engaged pool_engage_first(struct pool *pool)
 {
     /* seq_cst: a caller that has only done a read-modify-write before (@F lifo.2) still reads after it; where the goal
      * is reached there is no CAS that would see to it. */
@@ -55,22 +55,40 @@ bool pool_engage(struct pool *pool, struct worker *self)
     for (;;) {
         struct pool_counts counts = counts_unpack(word);
         if (counts.engaged >= counts.goal)
-            return false;
+            return POOL_FULL;
         bool grow = counts.engaged + counts.blocked >= counts.existing;
         if (grow && counts.existing >= shared_u32_load_relaxed(&pool->thread_limit)) /* counter only */
-            return false;
+            return POOL_FULL;
         counts.engaged++;
         counts.existing = (uint16_t)(counts.existing + grow);
         /* Full order: competes with pool_disengage; one of the two sides sees the other. */
         if (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts)))
             continue;
         counter_raise(&pool->workers_max, counts.engaged);
-        if (!grow || worker_add(pool) == 0)
-            return true;
+        return grow ? POOL_NEEDS_THREAD : POOL_WAITING;
+    }
+}
+
+bool pool_engage(struct pool *pool, struct worker *self)
+{
+    for (;;) {
+        enum pool_engaged engaged = pool_engage_first(pool);
+        if (engaged != POOL_NEEDS_THREAD || worker_add(pool) == 0)
+            return engaged != POOL_FULL;
         /* While the thread was being started, the goal looked reached to others: look once more for an existing one. */
         thread_failed(pool, self);
-        word = shared_u64_load_seq_cst(&pool->counts);
     }
+}
+
+void pool_start_thread(struct pool *pool, struct worker *self)
+{
+    /* The signal was given before: if no thread can be started, an existing worker takes it, or it is left over and
+     * some worker finds nothing for it. Counted as engaged it stays: whoever takes the signal gives that back. */
+    if (worker_add(pool) == 0)
+        return;
+    shared_u32_store_relaxed(&pool->thread_limit, shared_u32_load_relaxed(&pool->existing)); /* counter only */
+    pool_counts_change(pool, 0, -1, 0);
+    pool_count(pool, self, COUNTER_thread_failures, 1);
 }
 
 bool pool_has_room(const struct pool *pool)
@@ -113,6 +131,27 @@ void pool_disengage(struct worker *worker)
 {
     pool_counts_change(worker->pool, -1, 0, 0);
     tell_closer(worker->pool);
+}
+
+bool pool_disengage_over(struct worker *worker)
+{
+    struct pool *pool = worker->pool;
+    uint64_t word = shared_u64_load_relaxed(&pool->counts); /* re-checked by CAS */
+    struct pool_counts counts;
+    do {
+        counts = counts_unpack(word);
+        if (counts.engaged <= counts.goal)
+            return false;
+        counts.engaged--;
+    } while (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts))); /* full order, as pool_disengage */
+    tell_closer(pool);
+    return true;
+}
+
+struct pool_numbers pool_numbers(const struct pool *pool)
+{
+    struct pool_counts counts = counts_unpack(shared_u64_load_relaxed(&pool->counts)); /* one moment's; a hint */
+    return (struct pool_numbers){counts.engaged, counts.existing, counts.goal, counts.blocked};
 }
 
 void pool_set_goal(struct pool *pool, uint32_t goal)
@@ -390,11 +429,11 @@ static void add_schedule(struct account_totals *totals, const struct platform_sc
 
 static void add_worker(struct account_totals *totals, const struct worker *worker)
 {
-    struct platform_schedule schedule = worker->ended;
+    struct platform_schedule schedule;
     account_add(totals, worker->account);
-    if (worker->thread != NULL)
-        platform_thread_schedule(worker->thread, &schedule);
-    add_schedule(totals, &schedule);
+    add_schedule(totals, &worker->ended);
+    if (worker->thread != NULL && !worker->retired && platform_thread_schedule(worker->thread, &schedule) == 0)
+        add_schedule(totals, &schedule);
 }
 
 void pool_totals(struct pool *pool, struct account_totals *out)

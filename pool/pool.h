@@ -82,6 +82,7 @@ int worker_add(struct pool *pool);
 struct worker *worker_create(struct pool *pool, uint32_t index, bool is_worker, const char *name);
 void worker_destroy(struct worker *worker);
 void worker_run(struct worker *worker, struct pilfer_task *task);
+void worker_add_schedule(struct platform_schedule *to, const struct platform_schedule *from);
 /* Scheduler inline: runs what this thread has been given. */
 void worker_run_inline(struct worker *worker);
 

@@ -17,6 +17,7 @@
  *             while scheduler.next(worker) gives a task:
  *                 the first time: idle.got_first(worker)
  *                 run the task; scheduler.done(worker, task)
+ *                 if sizing.task_done(worker) says "stop": its local tasks are surrendered, idle.stopped(worker), to wait
  *             if idle.found_nothing(worker, missed) says "look again": dispatch once more
  *         (the worker is no longer engaged)
  *
@@ -134,8 +135,10 @@ struct idle_policy {
     /* It found nothing. Returns true: look again, still engaged. Returns false: the worker has been disengaged
      * (pool_disengage) and a last look after a full fence found nothing. */
     bool (*found_nothing)(struct worker *worker, bool missed);
-    /* Waits to be engaged. True: engaged; false: the pool stops. */
+    /* Waits to be engaged. True: engaged; false: the pool stops, or the worker has retired (pool_retire). */
     bool (*wait)(struct worker *worker);
+    /* Optional. The sizing policy stopped the worker in the middle of its turn; it is disengaged and waits next. */
+    void (*stopped)(struct worker *worker);
     /* Lets one waiting worker return true from wait; the caller has engaged it (pool_engage) for a reason other than a
      * submit, e.g. as the substitute of a blocked worker. Any thread. */
     void (*release)(struct pool *pool, struct worker *self);
@@ -148,11 +151,21 @@ struct sizing_policy {
     const char *name, *summary;
     /* Resolves defaults (0) of the two limits, in place. */
     void (*limits)(uint32_t *min_workers, uint32_t *max_workers);
+    bool starts_late;               /* no worker is started before it is needed, min_workers or not */
     size_t pool_state_size;         /* zeroed: pool->sizing_state */
     int (*init)(struct pool *pool); /* calls pool_set_goal */
     void (*fini)(struct pool *pool);
-    void (*task_done)(struct worker *worker);           /* optional: a completion */
+    /* Optional: a completion, by the worker that ran the task. False: too many are engaged, the worker has been
+     * disengaged (pool_disengage_over) and ends its turn. */
+    bool (*task_done)(struct worker *worker);
     void (*blocked)(struct pool *pool, int32_t change); /* optional: a task began (+1) or ended (-1) to block */
+    /* Optional: an idle policy asked for a worker, whether or not one could be engaged. Any thread; self as in
+     * idle_policy.submitted. */
+    void (*requested)(struct pool *pool, struct worker *self);
+    /* Optional: a worker retired; existing is what is left. By that worker, with the add lock held. */
+    void (*retired)(struct pool *pool, uint32_t existing);
+    /* Optional: the pool stops; threads of the policy's own end now and are joined. Once, before the workers leave. */
+    void (*stop)(struct pool *pool);
 };
 
 /* ---- what the core offers ---- */
@@ -173,7 +186,8 @@ struct worker {
     bool runs_inline;             /* scheduler inline: this thread is running tasks already */
     struct shared_u32 submitting; /* guests: 1 inside a submit; written by its thread, read by close; @F pool.1 */
     struct platform_thread *thread;
-    struct platform_schedule ended; /* guests: the last reading, after detach */
+    struct platform_schedule ended; /* of threads that ended: after detach, after retiring */
+    bool retired;                   /* its thread has ended or is about to; under the add lock */
     struct worker *next_guest;
     struct worker *outer; /* what platform_self() was before (an executor used inside another one's task) */
 };
@@ -212,6 +226,12 @@ uint32_t pool_existing(const struct pool *pool);
  * engaged already. True: the caller now owes one wake-up to the waiting ones. self as in submitted. */
 bool pool_engage(struct pool *pool, struct worker *self);
 
+/* The two halves of pool_engage, for a policy that releases a waiting worker before it starts a thread: engage_first
+ * counts one more worker, and says whether a thread must be started for it (pool_start_thread), after the release. */
+enum pool_engaged { POOL_FULL, POOL_WAITING, POOL_NEEDS_THREAD };
+enum pool_engaged pool_engage_first(struct pool *pool);
+void pool_start_thread(struct pool *pool, struct worker *self);
+
 /* Whether pool_engage could succeed now; a hint that the caller orders with its own fence. */
 bool pool_has_room(const struct pool *pool);
 
@@ -221,6 +241,19 @@ bool pool_engage_self(struct worker *worker);
 /* The calling worker is no longer engaged. A sequentially consistent read-modify-write: everything the worker reads
  * afterwards is ordered after it (pairs with the counts read in pool_engage). */
 void pool_disengage(struct worker *worker);
+
+/* Disengages the worker if more than the goal are engaged; true: it did. Full order. */
+bool pool_disengage_over(struct worker *worker);
+
+/* The calling worker, which is disengaged and has waited long for nothing, wants to end its thread. True: it may, is no
+ * longer counted as existing, and wait must return false; false: as many are promised as exist. */
+bool pool_retire(struct worker *worker);
+
+/* How many are engaged, exist, may be engaged at most, and block; one moment's values. */
+struct pool_numbers {
+    uint32_t engaged, existing, goal, blocked;
+};
+struct pool_numbers pool_numbers(const struct pool *pool);
 
 /* A tunable's value. The name must be one of the scheduler's parameters. */
 uint64_t pool_setting(const struct pool *pool, const char *name);

@@ -113,8 +113,6 @@ void worker_run(struct worker *worker, struct pilfer_task *task)
     const struct pool *pool = worker->pool;
     if (pool->scheduler->done != NULL)
         pool->scheduler->done(worker);
-    if (pool->sizing->task_done != NULL)
-        pool->sizing->task_done(worker);
 }
 
 void run_nested(struct worker *worker, struct pilfer_task *task)
@@ -139,36 +137,73 @@ void worker_run_inline(struct worker *worker)
     worker->runs_inline = false;
 }
 
-/* One turn: from engaged to nothing found. Returns whether it ran a task; *missed: a race was lost. */
-static bool dispatch(struct worker *worker, bool *missed)
+static bool may_go_on(struct worker *worker)
+{
+    const struct sizing_policy *sizing = worker->pool->sizing;
+    return sizing->task_done == NULL || sizing->task_done(worker);
+}
+
+/* How a turn ended. */
+struct turn {
+    bool ran;     /* a task at least */
+    bool missed;  /* a race for a task was lost at the end */
+    bool stopped; /* by the sizing policy */
+};
+
+/* One turn: from engaged to nothing found. */
+static struct turn dispatch(struct worker *worker)
 {
     struct pool *pool = worker->pool;
     struct pilfer_task *task;
     enum next_result result = NEXT_EMPTY;
-    bool ran = false;
+    struct turn turn = {0};
 
     worker_count(worker, COUNTER_dispatches, 1);
     trace_event(worker->trace, TRACE_dispatch, TRACE_BEGIN, 0);
     pool->idle->dispatch_begin(worker);
-    while (!pool_is_stopping(pool) && (result = pool->scheduler->next(worker, &task)) == NEXT_TASK) {
-        if (!ran)
+    while (!turn.stopped && !pool_is_stopping(pool) && (result = pool->scheduler->next(worker, &task)) == NEXT_TASK) {
+        if (!turn.ran)
             pool->idle->got_first(worker);
-        ran = true;
+        turn.ran = true;
         worker_run(worker, task);
+        turn.stopped = !may_go_on(worker);
     }
     trace_event(worker->trace, TRACE_dispatch, TRACE_END, 0);
-    if (!ran)
+    if (!turn.ran)
         worker_count(worker, COUNTER_dispatches_empty, 1);
-    *missed = result == NEXT_MISSED;
-    return ran;
+    turn.missed = result == NEXT_MISSED;
+    return turn;
 }
 
-/* The pool stops: what only this worker can reach goes to where the drain, or a blocked task, finds it. */
-static void leave(struct worker *worker)
+/* What only this worker can reach goes to where the drain, or others, find it. */
+static void surrender(struct worker *worker)
 {
     if (worker->pool->scheduler->surrender_local != NULL)
         worker->pool->scheduler->surrender_local(worker);
-    pool_disengage(worker);
+}
+
+/* Engaged until nothing is found, the sizing policy stops the worker, or the pool stops. */
+static void work(struct worker *worker)
+{
+    struct pool *pool = worker->pool;
+    for (bool first = true;; first = false) {
+        struct turn turn = dispatch(worker);
+        if (first && !turn.ran)
+            worker_count(worker, COUNTER_wakes_idle, 1);
+        if (turn.stopped) {
+            surrender(worker);
+            if (pool->idle->stopped != NULL)
+                pool->idle->stopped(worker);
+            return;
+        }
+        if (pool_is_stopping(pool)) {
+            surrender(worker);
+            pool_disengage(worker);
+            return;
+        }
+        if (!pool->idle->found_nothing(worker, turn.missed))
+            return;
+    }
 }
 
 static void worker_main(void *argument)
@@ -182,32 +217,83 @@ static void worker_main(void *argument)
     platform_self_set(worker);
     account_init(worker->account, ACTIVITY_search, worker->random);
 
-    while (pool->idle->wait(worker)) {
-        bool first = true, again = true;
-        while (again) {
-            bool missed;
-            bool ran = dispatch(worker, &missed);
-            if (first && !ran)
-                worker_count(worker, COUNTER_wakes_idle, 1);
-            first = false;
-            if (pool_is_stopping(pool))
-                break;
-            again = pool->idle->found_nothing(worker, missed);
-        }
-        if (again)
-            leave(worker);
-    }
+    while (pool->idle->wait(worker))
+        work(worker);
     platform_self_set(NULL);
 }
 
-int worker_add(struct pool *pool)
+bool pool_retire(struct worker *worker)
+{
+    struct pool *pool = worker->pool;
+    struct platform_schedule schedule = {0};
+    lock_lock(&pool->private->add_lock);
+    uint64_t word = shared_u64_load_relaxed(&pool->counts); /* re-checked by CAS */
+    struct pool_counts counts;
+    bool retires;
+    do {
+        counts = counts_unpack(word);
+        retires = counts.existing > counts.engaged + counts.blocked;
+        counts.existing--;
+        /* Full order: as pool_disengage. */
+    } while (retires && !shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts)));
+    if (retires) {
+        worker->retired = true;
+        platform_thread_schedule(worker->thread, &schedule);
+        worker_add_schedule(&worker->ended, &schedule);
+        if (pool->sizing->retired != NULL)
+            pool->sizing->retired(pool, counts.existing);
+    }
+    lock_unlock(&pool->private->add_lock);
+    return retires;
+}
+
+void worker_add_schedule(struct platform_schedule *to, const struct platform_schedule *from)
+{
+    to->cpu_ns += from->cpu_ns;
+    to->run_delay_ns += from->run_delay_ns;
+    to->voluntary_switches += from->voluntary_switches;
+    to->involuntary_switches += from->involuntary_switches;
+}
+
+static int start_thread(struct worker *worker)
 {
     char name[16];
-    lock_lock(&pool->private->add_lock);
+    snprintf(name, sizeof(name), "worker %u", worker->index);
+    return platform_thread_start(&worker->thread, name, worker_main, worker);
+}
+
+/* A retired worker, to be used again: its queues are empty and known to all. Under the add lock. */
+static struct worker *find_retired(struct pool *pool)
+{
+    uint32_t existing = shared_u32_load_relaxed(&pool->existing); /* written under the lock */
+    for (uint32_t i = 0; i < existing; i++) {
+        struct worker *worker = shared_ptr_load_relaxed(&pool->workers[i]); /* written under the lock */
+        if (worker->retired)
+            return worker;
+    }
+    return NULL;
+}
+
+static int start_again(struct worker *worker)
+{
+    struct platform_thread *ended = worker->thread;
+    int status = start_thread(worker);
+    if (status != 0) {
+        worker->thread = ended;
+        return status;
+    }
+    platform_thread_join(ended); /* it has nothing left to do */
+    worker->retired = false;
+    return 0;
+}
+
+static int start_new(struct pool *pool)
+{
+    char name[16];
     uint32_t index = shared_u32_load_relaxed(&pool->existing); /* written under the lock */
     snprintf(name, sizeof(name), "worker %u", index);
     struct worker *worker = worker_create(pool, index, true, name);
-    int status = worker == NULL ? -ENOMEM : platform_thread_start(&worker->thread, name, worker_main, worker);
+    int status = worker == NULL ? -ENOMEM : start_thread(worker);
     if (status == 0) {
         shared_ptr_store_relaxed(&pool->workers[index], worker); /* exposed by @P pool.1 */
         /* @P pool.1: publishes the worker and its queues. */
@@ -215,6 +301,14 @@ int worker_add(struct pool *pool)
     } else if (worker != NULL) {
         worker_destroy(worker);
     }
+    return status;
+}
+
+int worker_add(struct pool *pool)
+{
+    lock_lock(&pool->private->add_lock);
+    struct worker *retired = find_retired(pool);
+    int status = retired != NULL ? start_again(retired) : start_new(pool);
     lock_unlock(&pool->private->add_lock);
     return status;
 }
