@@ -42,7 +42,8 @@ static bool eager_found_nothing(struct worker *worker, bool missed)
 static bool eager_wait(struct worker *worker)
 {
     struct eager *eager = worker->pool->idle_state;
-    return semaphore_wait(&eager->semaphore, worker, worker->idle_state, spin_steps(worker->pool));
+    return semaphore_wait(&eager->semaphore, worker, worker->idle_state, spin_steps(worker->pool), PLATFORM_FOREVER) ==
+           SEMAPHORE_TOOK;
 }
 
 static void eager_stop(struct pool *pool)

@@ -4,9 +4,13 @@
  */
 #include "idle/semaphore.h"
 
+#include <errno.h>
+
 #include "idle/spin.h"
 
-enum { COUNT_MAX = 32767 };
+/* Bits of the word. */
+enum { SIGNALS_SHIFT = 0, WAITERS_SHIFT = 16, SPINNERS_SHIFT = 32, PROMISED_SHIFT = 48 };
+enum { COUNT_MAX = 32767, SPINNERS_MAX = 255 };
 
 struct counts {
     uint16_t signals, waiters, spinners, promised;
@@ -14,13 +18,14 @@ struct counts {
 
 static struct counts unpack(uint64_t word)
 {
-    return (struct counts){(uint16_t)word, (uint16_t)(word >> 16), (uint16_t)(word >> 32), (uint16_t)(word >> 48)};
+    return (struct counts){(uint16_t)(word >> SIGNALS_SHIFT), (uint16_t)(word >> WAITERS_SHIFT),
+                           (uint16_t)(word >> SPINNERS_SHIFT), (uint16_t)(word >> PROMISED_SHIFT)};
 }
 
 static uint64_t pack(struct counts counts)
 {
-    return (uint64_t)counts.signals | (uint64_t)counts.waiters << 16 | (uint64_t)counts.spinners << 32 |
-           (uint64_t)counts.promised << 48;
+    return (uint64_t)counts.signals << SIGNALS_SHIFT | (uint64_t)counts.waiters << WAITERS_SHIFT |
+           (uint64_t)counts.spinners << SPINNERS_SHIFT | (uint64_t)counts.promised << PROMISED_SHIFT;
 }
 
 /* Wakes the worker on top of the stack, or leaves a permit for the next that lies down. */
@@ -106,8 +111,42 @@ static bool spin(struct semaphore *semaphore, struct worker *worker, uint32_t st
     return took || take_or(semaphore, -1, -1, 1);
 }
 
-/* Parks once: until somebody pops this waiter, or at once if a permit was left. */
-static void lie_down(struct semaphore *semaphore, struct worker *worker, struct semaphore_waiter *waiter)
+/* Takes a waiter whose time is over off the stack. False: somebody has popped it, and so it is woken after all. */
+static bool remove_waiter(struct semaphore *semaphore, struct semaphore_waiter *waiter)
+{
+    lock_lock(&semaphore->lock);
+    struct semaphore_waiter **link = &semaphore->top;
+    while (*link != NULL && *link != waiter)
+        link = &(*link)->below;
+    bool lies = *link == waiter;
+    if (lies) {
+        *link = waiter->below;
+        shared_u32_store_relaxed(&waiter->word, 0); /* under the lock; nobody else can reach it */
+    }
+    lock_unlock(&semaphore->lock);
+    return lies;
+}
+
+/* Until somebody pops this waiter. False: the deadline came first. */
+static bool park(struct semaphore *semaphore, struct worker *worker, struct semaphore_waiter *waiter,
+                 uint64_t deadline_ns)
+{
+    bool woken = true;
+    worker_count(worker, COUNTER_parks, 1);
+    trace_event(worker->trace, TRACE_park, TRACE_BEGIN, 0);
+    account_switch(worker->account, ACTIVITY_park);
+    /* @P semaphore.2: relies on being off the stack. */
+    while (woken && shared_u32_load_acquire(&waiter->word) != 0)
+        if (platform_park(&waiter->word, 1, deadline_ns) == -ETIMEDOUT)
+            woken = !remove_waiter(semaphore, waiter);
+    account_switch(worker->account, ACTIVITY_search);
+    trace_event(worker->trace, TRACE_park, TRACE_END, 0);
+    return woken;
+}
+
+/* Parks once, or not at all if a permit was left. False: the deadline came first. */
+static bool lie_down(struct semaphore *semaphore, struct worker *worker, struct semaphore_waiter *waiter,
+                     uint64_t deadline_ns)
 {
     lock_lock(&semaphore->lock);
     bool may_pass = semaphore->permits > 0 || is_stopped(semaphore);
@@ -119,16 +158,7 @@ static void lie_down(struct semaphore *semaphore, struct worker *worker, struct 
         semaphore->top = waiter;
     }
     lock_unlock(&semaphore->lock);
-    if (may_pass)
-        return;
-    worker_count(worker, COUNTER_parks, 1);
-    trace_event(worker->trace, TRACE_park, TRACE_BEGIN, 0);
-    account_switch(worker->account, ACTIVITY_park);
-    /* @P semaphore.2: relies on being off the stack. */
-    while (shared_u32_load_acquire(&waiter->word) != 0)
-        platform_park(&waiter->word, 1, PLATFORM_FOREVER);
-    account_switch(worker->account, ACTIVITY_search);
-    trace_event(worker->trace, TRACE_park, TRACE_END, 0);
+    return may_pass || park(semaphore, worker, waiter, deadline_ns);
 }
 
 /* Up again: gives the promise back and takes a signal if there still is one, with the registration as a waiter. */
@@ -148,20 +178,33 @@ static bool rise(struct semaphore *semaphore)
     return took;
 }
 
-bool semaphore_wait(struct semaphore *semaphore, struct worker *worker, struct semaphore_waiter *waiter, uint32_t steps)
+static void register_waiter_gone(struct semaphore *semaphore)
 {
-    if (steps > 0) {
-        if (take_or(semaphore, 0, 1, 0) || spin(semaphore, worker, steps))
-            return !is_stopped(semaphore);
-    } else if (take_or(semaphore, 0, 0, 1)) {
-        return !is_stopped(semaphore);
+    /* A wake that was promised to this waiter stays as a permit, for whoever lies down next. */
+    shared_u64_add_relaxed(&semaphore->word, -(UINT64_C(1) << WAITERS_SHIFT)); /* a count; re-checked by CAS */
+}
+
+/* Whether a spinner may be added: their number is kept in eight bits in the original. */
+static bool may_spin(const struct semaphore *semaphore)
+{
+    return unpack(shared_u64_load_relaxed(&semaphore->word)).spinners < SPINNERS_MAX; /* a hint */
+}
+
+enum semaphore_result semaphore_wait(struct semaphore *semaphore, struct worker *worker,
+                                     struct semaphore_waiter *waiter, uint32_t steps, uint64_t deadline_ns)
+{
+    bool took = steps > 0 && may_spin(semaphore) ? take_or(semaphore, 0, 1, 0) || spin(semaphore, worker, steps)
+                                                 : take_or(semaphore, 0, 0, 1);
+    while (!took && !is_stopped(semaphore)) {
+        if (!lie_down(semaphore, worker, waiter, deadline_ns)) {
+            register_waiter_gone(semaphore);
+            return SEMAPHORE_TIMED_OUT;
+        }
+        took = rise(semaphore);
+        if (!took)
+            worker_count(worker, COUNTER_wakes_lost, 1);
     }
-    while (!is_stopped(semaphore)) {
-        lie_down(semaphore, worker, waiter);
-        if (rise(semaphore))
-            break;
-    }
-    return !is_stopped(semaphore);
+    return is_stopped(semaphore) ? SEMAPHORE_STOPPED : SEMAPHORE_TOOK;
 }
 
 void semaphore_stop(struct semaphore *semaphore, struct pool *pool)

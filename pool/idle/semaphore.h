@@ -9,7 +9,7 @@
  * first; a wake that finds the stack still empty (the waiter has registered but not yet lain down) leaves a permit
  * instead.
  *
- * A woken worker may find its signal gone to a spinner: it parks again (counted by the caller as a park more).
+ * A woken worker may find its signal gone to a spinner: it parks again (counted as a wake lost).
  *
  * Source. dotnet/runtime 8.0, LowLevelLifoSemaphore, and the permit count of the CoreCLR Unix semaphore.
  *
@@ -41,9 +41,12 @@ struct semaphore {
 /* Adds one signal; any thread; self as in idle_policy.submitted. */
 void semaphore_release(struct semaphore *semaphore, struct pool *pool, struct worker *self);
 
-/* Waits for a signal, with steps back-off steps before parking. True: took one; false: stopped. */
-bool semaphore_wait(struct semaphore *semaphore, struct worker *worker, struct semaphore_waiter *waiter,
-                    uint32_t steps);
+enum semaphore_result { SEMAPHORE_TOOK, SEMAPHORE_STOPPED, SEMAPHORE_TIMED_OUT };
+
+/* Waits for a signal, with steps back-off steps before parking; deadline_ns as in platform_park. The one that has been
+ * parked longest lies at the bottom, and times out first. */
+enum semaphore_result semaphore_wait(struct semaphore *semaphore, struct worker *worker,
+                                     struct semaphore_waiter *waiter, uint32_t steps, uint64_t deadline_ns);
 
 /* Lets every wait return false, now and from now on. Any thread, once. */
 void semaphore_stop(struct semaphore *semaphore, struct pool *pool);

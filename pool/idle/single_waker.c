@@ -133,7 +133,8 @@ static bool single_wait(struct worker *worker)
 {
     struct single *single = worker->pool->idle_state;
     struct single_worker *own = worker->idle_state;
-    bool engaged = semaphore_wait(&single->semaphore, worker, &own->waiter, 0);
+    bool engaged =
+        semaphore_wait(&single->semaphore, worker, &own->waiter, 0, PLATFORM_FOREVER) == SEMAPHORE_TOOK;
     own->searches = engaged;
     return engaged;
 }

@@ -25,3 +25,13 @@ void spin_step(struct worker *worker, uint32_t step)
     platform_yield();
     account_switch(worker->account, ACTIVITY_spin);
 }
+
+void spin_between_turns(struct worker *worker)
+{
+    worker_count(worker, COUNTER_yields, 1);
+    account_switch(worker->account, ACTIVITY_yield);
+    platform_yield();
+    account_switch(worker->account, ACTIVITY_search);
+    if (worker->pool->processors > 1)
+        platform_pause(1);
+}

@@ -17,6 +17,9 @@
 uint32_t spin_steps(const struct pool *pool);
 
 /* One step, counted and timed as spin or yield of the worker; its own thread. Activity afterwards: spin. */
+/* Between two turns of one wake-up, where another request is known: a yield, and a pause if there is a second CPU. */
+void spin_between_turns(struct worker *worker);
+
 void spin_step(struct worker *worker, uint32_t step);
 
 #endif

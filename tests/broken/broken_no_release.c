@@ -38,7 +38,8 @@ static bool broken_no_release_found_nothing(struct worker *worker, bool missed)
 static bool broken_no_release_wait(struct worker *worker)
 {
     struct broken_no_release *state = worker->pool->idle_state;
-    return semaphore_wait(&state->semaphore, worker, worker->idle_state, 0);
+    return semaphore_wait(&state->semaphore, worker, worker->idle_state, 0, PLATFORM_FOREVER) ==
+           SEMAPHORE_TOOK;
 }
 
 static void broken_no_release_stop(struct pool *pool)
