@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Idle policy dotnet: the request handshake and the worker loop of the portable .NET 8 thread pool.
+ * Idle policy dotnet-handshake: the request handshake and the worker loop of the portable .NET 8 thread pool.
  *
  * How it works. Every enqueue tries to set the flag `outstanding`; who sets it makes one request: it raises `requests`
  * and, if fewer workers than the goal are engaged, engages one and gives the semaphore a signal. A worker that takes the
@@ -21,8 +21,8 @@
  * Worst case. As lifo-semaphore: an isolated task wakes two workers, and a socket event, which is two tasks there, three.
  *
  * Labels
- *   @F dotnet.1  publish the task, then try the flag    |  clear the flag, then read the queues
- *   @F dotnet.2  raise requests, then read the counts   |  leave the counts, then read requests
+ *   @F handshake.1  publish the task, then try the flag    |  clear the flag, then read the queues
+ *   @F handshake.2  raise requests, then read the counts   |  leave the counts, then read requests
  *
  * Source. dotnet/runtime 8.0: ThreadPoolWorkQueue (EnsureThreadRequested, MarkThreadRequestSatisfied, Dispatch) and
  * PortableThreadPool.WorkerThread (WorkerThreadStart, WorkerDoWork, MaybeAddWorkingWorker, TryRemoveWorkingWorker).
@@ -36,8 +36,8 @@ enum { IDLE_TIMEOUT_MS_DEFAULT = 20000 };
 
 struct dotnet {
     struct semaphore semaphore;
-    _Alignas(CACHE_LINE_SIZE) struct shared_u32 outstanding; /* 0 or 1; submitters CAS, workers clear; @F dotnet.1 */
-    _Alignas(CACHE_LINE_SIZE) struct shared_u32 requests;    /* raised by who set the flag, taken by a turn; @F dotnet.2 */
+    _Alignas(CACHE_LINE_SIZE) struct shared_u32 outstanding; /* 0 or 1; submitters CAS, workers clear; @F handshake.1 */
+    _Alignas(CACHE_LINE_SIZE) struct shared_u32 requests;    /* raised by who set the flag, taken by a turn; @F handshake.2 */
 };
 
 struct dotnet_worker {
@@ -62,7 +62,7 @@ static void request_worker(struct pool *pool, struct worker *self)
 {
     struct dotnet *dotnet = pool->idle_state;
     pool_count(pool, self, COUNTER_requests, 1);
-    shared_u32_add_seq_cst(&dotnet->requests, 1); /* @F dotnet.2: before the counts are read (seq_cst as well) */
+    shared_u32_add_seq_cst(&dotnet->requests, 1); /* @F handshake.2: before the counts are read (seq_cst as well) */
     maybe_add_worker(pool, self);
     if (pool->sizing->requested != NULL)
         pool->sizing->requested(pool, self);
@@ -72,7 +72,7 @@ static void ensure_requested(struct pool *pool, struct worker *self)
 {
     struct dotnet *dotnet = pool->idle_state;
     uint32_t expected = 0;
-    /* seq_cst: @F dotnet.1; tried on every enqueue without a look before, as in the source. */
+    /* seq_cst: @F handshake.1; tried on every enqueue without a look before, as in the source. */
     if (shared_u32_cas_seq_cst(&dotnet->outstanding, &expected, 1))
         request_worker(pool, self);
     else
@@ -82,7 +82,7 @@ static void ensure_requested(struct pool *pool, struct worker *self)
 static void dotnet_submitted(struct pool *pool, struct worker *self, uint32_t wakes)
 {
     (void)wakes; /* one request at a time; a turn asks for the next */
-    /* Partner of @F pool.2 as well (a worker that blocks). @F dotnet.1: the task is published, then the flag is tried. */
+    /* Partner of @F pool.2 as well (a worker that blocks). @F handshake.1: the task is published, then the flag is tried. */
     ordered_fence_seq_cst();
     ensure_requested(pool, self);
 }
@@ -90,8 +90,8 @@ static void dotnet_submitted(struct pool *pool, struct worker *self, uint32_t wa
 static void dotnet_dispatch_begin(struct worker *worker)
 {
     struct dotnet *dotnet = worker->pool->idle_state;
-    shared_u32_store_relaxed(&dotnet->outstanding, 0); /* ordered by fence @F dotnet.1 */
-    /* @F dotnet.1: the flag is cleared, then the queues are read. */
+    shared_u32_store_relaxed(&dotnet->outstanding, 0); /* ordered by fence @F handshake.1 */
+    /* @F handshake.1: the flag is cleared, then the queues are read. */
     ordered_fence_seq_cst();
 }
 
@@ -103,7 +103,7 @@ static void dotnet_got_first(struct worker *worker)
 /* Takes a request, which a turn answers. */
 static bool take_request(struct dotnet *dotnet)
 {
-    uint32_t requests = shared_u32_load_seq_cst(&dotnet->requests); /* seq_cst: @F dotnet.2 */
+    uint32_t requests = shared_u32_load_seq_cst(&dotnet->requests); /* seq_cst: @F handshake.2 */
     while (requests > 0)
         if (shared_u32_cas_seq_cst(&dotnet->requests, &requests, requests - 1)) /* seq_cst: as the load */
             return true;
@@ -115,7 +115,7 @@ static void leave(struct worker *worker)
 {
     struct dotnet *dotnet = worker->pool->idle_state;
     pool_disengage(worker);
-    /* @F dotnet.2: the counts were left (a full read-modify-write), then the requests are read. */
+    /* @F handshake.2: the counts were left (a full read-modify-write), then the requests are read. */
     ordered_fence_seq_cst();
     if (shared_u32_load_seq_cst(&dotnet->requests) > 0)
         maybe_add_worker(worker->pool, worker);
@@ -185,8 +185,8 @@ static void dotnet_stop(struct pool *pool)
     semaphore_stop(&dotnet->semaphore, pool);
 }
 
-const struct idle_policy idle_dotnet = {
-    .name = "dotnet",
+const struct idle_policy idle_dotnet_handshake = {
+    .name = "dotnet-handshake",
     .summary = "the handshake of .NET 8: one request at a time, renewed by the first task; spins, parks LIFO, retires",
     .spins = true,
     .pool_state_size = sizeof(struct dotnet),

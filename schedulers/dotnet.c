@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Scheduler dotnet: the queues and the order of the portable .NET 8 thread pool.
+ *
+ * Idea       A deque per worker for what prefers to stay, one shared queue for everything else, and one pass over the
+ *            others' deques from a random start. With idle policy dotnet-handshake and sizing hill-climbing it is the pool with
+ *            which the finding was made.
+ * Good at    Many short tasks that come from outside; any number of cores.
+ * Bad at     Few tasks: see idle policy dotnet-handshake. A missed steal costs a wake-up.
+ * Placement  local and default, from a worker: its deque (Task.Run does so); global, or a submitter that is no worker:
+ *            the shared queue, where sockets, pipes and channels put theirs.
+ *
+ * Not here. With more than 32 processors the original spreads the shared queue over several; this one has one always.
+ * Its flag that now and then tries the shared queue first never turns on in normal work, and is left out.
+ *
+ * Source. dotnet/runtime 8.0, ThreadPoolWorkQueue (Enqueue, Dequeue, TryStartProcessingHighPriorityWorkItemsAndDequeue).
+ */
+#include "dotnet.h"
+
+#include <errno.h>
+
+#include "dotnet_queues.h"
+#include "scheduler.h"
+
+struct dotnet {
+    struct segment_queue global;        /* any thread */
+    struct segment_queue high_priority; /* any thread; in the original: I/O completions of another system */
+    _Alignas(CACHE_LINE_SIZE) struct shared_u32 may_have_high_priority; /* any thread */
+};
+
+struct dotnet_worker {
+    struct foreign_lock_deque local; /* the owner pushes and pops, all steal */
+    bool processes_high_priority;    /* private to the owner */
+};
+
+static int dotnet_init(struct pool *pool)
+{
+    struct dotnet *dotnet = pool->queueing;
+    int status = segment_queue_init(&dotnet->global);
+    if (status != 0)
+        return status;
+    status = segment_queue_init(&dotnet->high_priority);
+    if (status != 0)
+        segment_queue_fini(&dotnet->global);
+    return status;
+}
+
+static void dotnet_fini(struct pool *pool)
+{
+    struct dotnet *dotnet = pool->queueing;
+    segment_queue_fini(&dotnet->global);
+    segment_queue_fini(&dotnet->high_priority);
+}
+
+static int dotnet_worker_init(struct worker *worker)
+{
+    struct dotnet_worker *own = worker->queueing;
+    return foreign_lock_deque_init(&own->local);
+}
+
+static void dotnet_worker_fini(struct worker *worker)
+{
+    struct dotnet_worker *own = worker->queueing;
+    foreign_lock_deque_fini(&own->local);
+}
+
+static int dotnet_submit(struct pool *pool, struct worker *worker, struct pilfer_task *task,
+                         enum pilfer_placement placement)
+{
+    struct dotnet *dotnet = pool->queueing;
+    bool local = worker != NULL && worker->is_worker && placement != PILFER_PLACEMENT_GLOBAL;
+    int status;
+    if (local) {
+        struct dotnet_worker *own = worker->queueing;
+        status = foreign_lock_deque_push(&own->local, task);
+    } else {
+        status = segment_queue_push(&dotnet->global, task);
+    }
+    if (status != 0)
+        return status;
+    pool_count(pool, worker, local ? COUNTER_placements_local : COUNTER_placements_global, 1);
+    if (placement == (local ? PILFER_PLACEMENT_LOCAL : PILFER_PLACEMENT_GLOBAL))
+        pool_count(pool, worker, COUNTER_placements_honoured, 1);
+    return 1;
+}
+
+int dotnet_submit_high_priority(struct pool *pool, struct worker *worker, struct pilfer_task *task)
+{
+    struct dotnet *dotnet = pool->queueing;
+    int status = segment_queue_push(&dotnet->high_priority, task);
+    if (status != 0)
+        return status;
+    shared_u32_store_release(&dotnet->may_have_high_priority, 1); /* a hint; the request makes somebody look */
+    pool_count(pool, worker, COUNTER_tasks_accepted, 1);
+    pool->idle->submitted(pool, worker, 1);
+    return 0;
+}
+
+/* A worker that has found one high-priority task goes on with them until there is none. */
+static struct pilfer_task *take_high_priority(struct dotnet *dotnet, struct dotnet_worker *own)
+{
+    if (!own->processes_high_priority) {
+        uint32_t expected = 1;
+        if (shared_u32_load_relaxed(&dotnet->may_have_high_priority) == 0 || /* re-checked by CAS */
+            !shared_u32_cas_acq_rel(&dotnet->may_have_high_priority, &expected, 0))
+            return NULL;
+    }
+    struct pilfer_task *task = segment_queue_pop(&dotnet->high_priority);
+    if (task != NULL && !own->processes_high_priority)
+        shared_u32_store_release(&dotnet->may_have_high_priority, 1); /* there may be more for others */
+    own->processes_high_priority = task != NULL;
+    return task;
+}
+
+static struct pilfer_task *steal(struct worker *worker, bool *missed)
+{
+    uint32_t workers = pool_existing(worker->pool);
+    uint32_t start = worker_random(worker, workers);
+    for (uint32_t i = 0; i < workers; i++) {
+        uint32_t index = start + i < workers ? start + i : start + i - workers;
+        struct worker *victim = index != worker->index ? pool_worker(worker->pool, index) : NULL;
+        if (victim == NULL)
+            continue;
+        struct dotnet_worker *other = victim->queueing;
+        bool missed_here = false;
+        worker_count(worker, COUNTER_steals_tried, 1);
+        struct pilfer_task *task = foreign_lock_deque_steal(&other->local, &missed_here);
+        if (task != NULL) {
+            worker_count(worker, COUNTER_steals_won, 1);
+            return task;
+        }
+        worker_count(worker, COUNTER_steals_missed, missed_here);
+        *missed = *missed || missed_here;
+    }
+    return NULL;
+}
+
+static enum next_result dotnet_next(struct worker *worker, struct pilfer_task **out)
+{
+    struct dotnet *dotnet = worker->pool->queueing;
+    struct dotnet_worker *own = worker->queueing;
+    bool missed = false;
+    if ((*out = foreign_lock_deque_pop(&own->local)) != NULL)
+        return NEXT_TASK;
+    if ((*out = take_high_priority(dotnet, own)) != NULL)
+        return NEXT_TASK;
+    if ((*out = segment_queue_pop(&dotnet->global)) != NULL)
+        return NEXT_TASK;
+    if ((*out = steal(worker, &missed)) != NULL)
+        return NEXT_TASK;
+    return missed ? NEXT_MISSED : NEXT_EMPTY;
+}
+
+static bool dotnet_pending(struct pool *pool)
+{
+    struct dotnet *dotnet = pool->queueing;
+    if (!segment_queue_is_empty(&dotnet->global) || !segment_queue_is_empty(&dotnet->high_priority))
+        return true;
+    uint32_t workers = pool_existing(pool);
+    for (uint32_t i = 0; i < workers; i++) {
+        const struct dotnet_worker *other = pool_worker(pool, i)->queueing;
+        if (foreign_lock_deque_has_tasks(&other->local))
+            return true;
+    }
+    return false;
+}
+
+static uint32_t dotnet_surrender_local(struct worker *worker)
+{
+    struct dotnet *dotnet = worker->pool->queueing;
+    struct dotnet_worker *own = worker->queueing;
+    struct pilfer_task *task;
+    uint32_t moved = 0;
+    while ((task = foreign_lock_deque_pop(&own->local)) != NULL) {
+        if (segment_queue_push(&dotnet->global, task) != 0) {
+            foreign_lock_deque_push(&own->local, task); /* no memory: it stays where thieves find it; the place is free */
+            break;
+        }
+        moved++;
+    }
+    return moved;
+}
+
+static struct pilfer_task *dotnet_drain(struct pool *pool)
+{
+    struct dotnet *dotnet = pool->queueing;
+    struct pilfer_task *task = segment_queue_pop(&dotnet->high_priority);
+    if (task == NULL)
+        task = segment_queue_pop(&dotnet->global);
+    for (uint32_t i = 0; task == NULL && i < pool_existing(pool); i++) {
+        struct dotnet_worker *own = pool_worker(pool, i)->queueing;
+        task = foreign_lock_deque_pop(&own->local);
+    }
+    return task;
+}
+
+static uint64_t dotnet_depth(struct pool *pool)
+{
+    struct dotnet *dotnet = pool->queueing;
+    uint64_t depth = segment_queue_depth(&dotnet->global) + segment_queue_depth(&dotnet->high_priority);
+    for (uint32_t i = 0; i < pool_existing(pool); i++)
+        depth += foreign_lock_deque_depth(&((struct dotnet_worker *)pool_worker(pool, i)->queueing)->local);
+    return depth;
+}
+
+static const struct scheduler_parameter dotnet_parameters[] = {
+    {"idle-timeout-ms", 1, 3600000, 20000, "an idle worker ends its thread after so long"},
+    {NULL},
+};
+
+const struct scheduler scheduler_dotnet = {
+    .name = "dotnet",
+    .summary = "the .NET 8 pool: a deque per worker, a shared queue, one pass of stealing",
+    .caps = SCHEDULER_LIFO_LOCAL | SCHEDULER_FIFO_GLOBAL,
+    .idle = "dotnet-handshake",
+    .sizing = "fixed",
+    .parameters = dotnet_parameters,
+    .pool_state_size = sizeof(struct dotnet),
+    .worker_state_size = sizeof(struct dotnet_worker),
+    .init = dotnet_init,
+    .fini = dotnet_fini,
+    .worker_init = dotnet_worker_init,
+    .worker_fini = dotnet_worker_fini,
+    .submit = dotnet_submit,
+    .next = dotnet_next,
+    .pending = dotnet_pending,
+    .surrender_local = dotnet_surrender_local,
+    .drain = dotnet_drain,
+    .depth = dotnet_depth,
+};
