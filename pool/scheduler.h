@@ -246,7 +246,8 @@ void pool_disengage(struct worker *worker);
 bool pool_disengage_over(struct worker *worker);
 
 /* The calling worker, which is disengaged and has waited long for nothing, wants to end its thread. True: it may, is no
- * longer counted as existing, and wait must return false; false: as many are promised as exist. */
+ * longer counted as existing, and wait must return false; false: as many are promised as exist, or min_workers are left
+ * (a sizing that starts late lets all of them go). */
 bool pool_retire(struct worker *worker);
 
 /* How many are engaged, exist, may be engaged at most, and block; one moment's values. */

@@ -203,6 +203,8 @@ static void work(struct worker *worker)
         }
         if (!pool->idle->found_nothing(worker, turn.missed))
             return;
+        if (turn.missed)
+            platform_pause(1); /* whoever was faster may hold what this one looks for */
     }
 }
 
@@ -226,13 +228,15 @@ bool pool_retire(struct worker *worker)
 {
     struct pool *pool = worker->pool;
     struct platform_schedule schedule = {0};
+    /* A sizing that starts late looks again when a thread could not be started; without one somebody must stay. */
+    uint32_t kept = pool->sizing->starts_late ? 0 : pool->min_workers;
     lock_lock(&pool->private->add_lock);
     uint64_t word = shared_u64_load_relaxed(&pool->counts); /* re-checked by CAS */
     struct pool_counts counts;
     bool retires;
     do {
         counts = counts_unpack(word);
-        retires = counts.existing > counts.engaged + counts.blocked;
+        retires = counts.existing > counts.engaged + counts.blocked && counts.existing > kept;
         counts.existing--;
         /* Full order: as pool_disengage. */
     } while (retires && !shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts)));
