@@ -23,8 +23,10 @@ enum { NAMES_MAX = 512, LINES_SHOWN = 60, STATUS_INTERNAL = 5 };
 static int check_word(const struct subject *subject, const char *option, const char *word, const char *const *names,
                       uint32_t count)
 {
+    if (word == NULL)
+        return 0;
     for (uint32_t i = 0; i < count; i++)
-        if (word == NULL || strcmp(names[i], word) == 0)
+        if (strcmp(names[i], word) == 0)
             return 0;
     return complain("explore: --%s: %s has no '%s'%s", option, subject->name, escaped(word), hint(word, names, count));
 }
