@@ -2,10 +2,10 @@
  *
  * pilfer-check NAME: does a scheduler or a bound keep the contract?
  *
- * Output. One line per invariant, S1 to S10 for a scheduler, B1 to B4 for a bound, and `explore` for a short exploration
- * of either: `ok`, `skipped` with the reason, or what broke and the command that repeats it (of a specimen, whose faults
- * are known, `convicted`); then `N passed, N failed, N skipped`. Status 0, 1 if something is broken,
- * 2 for an unknown name or option.
+ * Output. One line per invariant, S1 to S10 for a scheduler, B1 to B4 for a bound, and `explore` for a short
+ * exploration of either: `ok`, `skipped` with the reason, or what broke and the command that repeats it (of a specimen,
+ * whose faults are known, `convicted`); then `N passed, N failed, N skipped`. Status 0, 1 if something is broken, 2 for
+ * an unknown name or option.
  *
  * Which policies. All invariants under the scheduler's own idle and sizing policy; those that involve the policies (S1,
  * S2, S3, S8, S9) under every other admitted pair as well. --idle and --sizing choose one pair for all.
@@ -237,8 +237,8 @@ static void print_broken(const struct request *request, const struct invariant *
         const char *option, *value;
     } chosen[] = {{"idle", pair->idle}, {"sizing", pair->sizing}, {"over", request->subject.over}};
     print_head(invariant);
-    printf("%s: %s; repeat: %s %s --only %s --seed %llu", specimen ? "convicted" : "broken", verdict->text, request->program,
-           request->subject.name, invariant->id, (unsigned long long)request->subject.seed);
+    printf("%s: %s; repeat: %s %s --only %s --seed %llu", specimen ? "convicted" : "broken", verdict->text,
+           request->program, request->subject.name, invariant->id, (unsigned long long)request->subject.seed);
     for (size_t i = 0; i < sizeof(chosen) / sizeof(chosen[0]); i++)
         if (chosen[i].value != NULL)
             printf(" --%s %s", chosen[i].option, chosen[i].value);

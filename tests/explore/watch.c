@@ -60,7 +60,8 @@ static void show(uint64_t runs, uint64_t total, uint32_t kinds, double spent_s)
         snprintf(of, sizeof of, " of %llu", (unsigned long long)total);
         snprintf(behind, sizeof behind, ", %s left", left);
     }
-    fprintf(stderr, "\r%llu%s runs, %.0f/s, %u kinds broken%s\033[K", (unsigned long long)runs, of, rate, kinds, behind);
+    fprintf(stderr, "\r%llu%s runs, %.0f/s, %u kinds broken%s\033[K", (unsigned long long)runs, of, rate, kinds,
+            behind);
     fflush(stderr);
     watch.progress.shown = true;
 }
