@@ -61,8 +61,9 @@ bool pool_engage(struct pool *pool, struct worker *self)
             return false;
         counts.engaged++;
         counts.existing = (uint16_t)(counts.existing + grow);
-        /* Full order: competes with pool_disengage; one of the two sides sees the other. */
-        if (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts)))
+        /* Full order: competes with pool_disengage; one of the two sides sees the other. On failure as well, since the
+         * value found may say that the goal is reached. */
+        if (!shared_u64_cas_seq_cst_seq_cst(&pool->counts, &word, counts_pack(counts)))
             continue;
         counter_raise(&pool->workers_max, counts.engaged);
         if (!grow || worker_add(pool) == 0)
