@@ -123,6 +123,11 @@ static bool is_wanted(const char *wanted, const char *name)
     return wanted == NULL || strcmp(wanted, name) == 0;
 }
 
+static bool does_apply(const struct scenario *scenario, const struct configuration *configuration)
+{
+    return scenario->applies == NULL || scenario->applies(configuration);
+}
+
 static bool done(const struct walk *walk)
 {
     return (walk->request->stops_at_first && walk->outcome->broken > 0) || watch_signal() != 0;
@@ -143,7 +148,7 @@ static void list_cells(struct walk *walk)
                 const struct configuration *configuration = &subject->configurations[j];
                 if (!request->models[model] || !is_wanted(request->scenario, scenario->name) ||
                     !is_wanted(request->configuration, configuration->label) ||
-                    (scenario->applies != NULL && !scenario->applies(configuration)) ||
+                    !does_apply(scenario, configuration) ||
                     (request->strategies[EXPLORED_EXHAUSTIVE] && !scenario->exhaustive))
                     continue;
                 struct cell *cell = &walk->cells[walk->count++];
@@ -286,6 +291,7 @@ int run_read(const struct subject *subject, const char *text, struct violation *
         if (out->choices == NULL)
             abort();
         bool known = out->cell.scenario != NULL && out->cell.configuration != NULL &&
+                     does_apply(out->cell.scenario, out->cell.configuration) &&
                      (out->cell.settings.reuse_memory || strcmp(parts[MEMORY], "fresh") == 0);
         status = known ? explored_read(parts[CHOICES], out->choices, CHOICES_MAX, &out->choice_count) : -EINVAL;
     }

@@ -75,8 +75,9 @@ void explore_shrink(struct violation *violation);
 int run_write(const struct violation *violation, char *text, size_t room);
 int run_read(const struct subject *subject, const char *text, struct violation *out);
 
-/* The table of a run: one column per thread. lines_max: of its end, 0: all. */
-void report_violation(FILE *to, const struct subject *subject, const struct violation *violation, uint32_t lines_max);
+/* Makes the run again and prints its table, one column per thread. lines_max: of its end, 0: all. False, and nothing is
+ * printed, if nothing is broken in it. */
+bool report_violation(FILE *to, const struct subject *subject, const struct violation *violation, uint32_t lines_max);
 
 /* One line: the invariant, what was seen, the command that replays it. */
 void report_brief(FILE *to, const struct subject *subject, const struct violation *violation);
