@@ -68,13 +68,18 @@ static void keep(struct violation *violation, const struct cell *cell, const str
     keep_choices(violation, result->choices, result->choice_count);
 }
 
-/* Each invariant once. */
+/* Each invariant once, by its shortest run: that is the one to be read. */
 static void note_broken(struct outcome *outcome, const struct cell *cell, const struct explored_result *result)
 {
     outcome->broken++;
-    for (uint32_t i = 0; i < outcome->violation_count; i++)
-        if (strcmp(outcome->violations[i].invariant, result->invariant) == 0)
-            return;
+    for (uint32_t i = 0; i < outcome->violation_count; i++) {
+        struct violation *known = &outcome->violations[i];
+        if (strcmp(known->invariant, result->invariant) != 0)
+            continue;
+        if (result->choice_count < known->choice_count)
+            keep(known, cell, result, known->run);
+        return;
+    }
     if (outcome->violation_count == KINDS_MAX)
         return;
     struct violation *violation = &outcome->violations[outcome->violation_count++];

@@ -4,8 +4,8 @@
  *
  * How it works. A subject's scenarios, configurations and models make cells. Random and pct runs go round the cells;
  * each run has a seed of its own, made from the seed and its number, so any run can be made again alone. An exhaustive
- * walk takes one cell after another. A broken run is run again with traces, shrunk by dropping deviations, and printed;
- * each invariant once.
+ * walk takes one cell after another. Of each invariant that is broken the shortest run is kept; it is shrunk by dropping
+ * deviations, made again with traces, and printed.
  */
 #ifndef PILFER_TESTS_EXPLORE_EXPLORE_H
 #define PILFER_TESTS_EXPLORE_EXPLORE_H
