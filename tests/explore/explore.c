@@ -187,7 +187,8 @@ static void run_randomly(struct walk *walk)
         const struct explored_result *result = explore_cell(cell, NULL, 0);
         if (result->broken)
             note_broken(walk->outcome, cell, result);
-        watch_step(walk->outcome->runs, request->runs, walk->outcome->violation_count);
+        if (!request->quiet)
+            watch_step(walk->outcome->runs, request->runs, walk->outcome->violation_count);
     }
 }
 
@@ -210,7 +211,8 @@ static void walk_through(struct walk *walk, struct cell *cell)
         result = explore_cell(cell, prefix, prefix_count);
         if (result->broken)
             note_broken(walk->outcome, cell, result);
-        watch_step(walk->outcome->runs, 0, walk->outcome->violation_count);
+        if (!walk->request->quiet)
+            watch_step(walk->outcome->runs, 0, walk->outcome->violation_count);
     } while (!done(walk) && explored_next(&cell->settings, result, prefix, CHOICES_MAX, &prefix_count));
     free(prefix);
 }

@@ -103,7 +103,6 @@ static int explore_subject(const struct subject *subject, const struct request *
     static struct outcome outcome;
     if (subject->library != NULL)
         printf("%s: %s\n", subject->name, subject->library);
-    watch_begin();
     explore(subject, request, &outcome);
     watch_end();
     if (outcome.cells == 0)
@@ -124,8 +123,6 @@ static int explore_subject(const struct subject *subject, const struct request *
            (unsigned long long)outcome.broken, outcome.violation_count, outcome.cells, how_it_ended(request, &outcome),
            outcome.seconds > 0 ? (double)outcome.runs / outcome.seconds : 0);
     explore_free(&outcome);
-    if (watch_signal() != 0)
-        return watch_signal() == SIGTERM ? EXIT_TERMINATED : EXIT_INTERRUPTED;
     return outcome.broken > 0 ? EXIT_INVALID : EXIT_DONE;
 }
 
@@ -135,6 +132,7 @@ static int run(const struct command *command)
     /* Not before a replay: a debugger is to stop at what is replayed. */
     if (command->replay == NULL && !canary_is_caught())
         return complain_of_canary();
+    watch_begin();
     if (command->mutants)
         return command->search ? search_mutants(&command->request) : explore_mutants(&command->request);
     subject_find(command->name, &subject);
@@ -156,5 +154,7 @@ int main(int argument_count, char **arguments)
     int status = command_read(argument_count, arguments, names, name_count, &command);
     if (status < 0)
         status = command.list && command.name == NULL ? list_names(names, name_count) : run(&command);
+    if (watch_signal() != 0)
+        status = watch_signal() == SIGTERM ? EXIT_TERMINATED : EXIT_INTERRUPTED;
     return output_finish(status);
 }
