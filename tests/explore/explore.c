@@ -115,6 +115,19 @@ void explore_shrink(struct violation *violation)
 
 /* ---- many runs ---- */
 
+static void note_run(struct outcome *outcome, const struct cell *cell, const struct explored_result *result)
+{
+    enum { PRIME = 0x1b3 }; /* FNV-1a, 64 bits, without its offset */
+    uint64_t digest = outcome->digest;
+    outcome->runs++;
+    for (uint32_t i = 0; i < result->choice_count; i++)
+        digest = (digest ^ ((uint64_t)result->choices[i].count << 16 | result->choices[i].chosen)) *
+                 ((UINT64_C(1) << 40) + PRIME);
+    outcome->digest = (digest ^ result->steps) * ((UINT64_C(1) << 40) + PRIME);
+    if (result->broken)
+        note_broken(outcome, cell, result);
+}
+
 struct walk {
     const struct subject *subject;
     const struct request *request;
@@ -183,10 +196,7 @@ static void run_randomly(struct walk *walk)
         cell->settings.strategy = pct ? EXPLORED_PCT : EXPLORED_RANDOM;
         cell->settings.reuse_memory = round / 2 % 2 != 0;
         cell->settings.seed = mix(request->seed, run);
-        walk->outcome->runs++;
-        const struct explored_result *result = explore_cell(cell, NULL, 0);
-        if (result->broken)
-            note_broken(walk->outcome, cell, result);
+        note_run(walk->outcome, cell, explore_cell(cell, NULL, 0));
         if (!request->quiet)
             watch_step(walk->outcome->runs, request->runs, walk->outcome->violation_count);
     }
@@ -206,11 +216,9 @@ static void walk_through(struct walk *walk, struct cell *cell)
             walk->outcome->complete = false;
             break;
         }
-        walk->outcome->runs++;
         runs++;
         result = explore_cell(cell, prefix, prefix_count);
-        if (result->broken)
-            note_broken(walk->outcome, cell, result);
+        note_run(walk->outcome, cell, result);
         if (!walk->request->quiet)
             watch_step(walk->outcome->runs, 0, walk->outcome->violation_count);
     } while (!done(walk) && explored_next(&cell->settings, result, prefix, CHOICES_MAX, &prefix_count));

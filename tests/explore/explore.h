@@ -4,8 +4,8 @@
  *
  * How it works. A subject's scenarios, configurations and models make cells. Random and pct runs go round the cells;
  * each run has a seed of its own, made from the seed and its number, so any run can be made again alone. An exhaustive
- * walk takes one cell after another. Of each invariant that is broken the shortest run is kept; it is shrunk by dropping
- * deviations, made again with traces, and printed.
+ * walk takes one cell after another. Of each invariant that is broken the shortest run is kept; it is shrunk by
+ * dropping deviations, made again with traces, and printed.
  */
 #ifndef PILFER_TESTS_EXPLORE_EXPLORE_H
 #define PILFER_TESTS_EXPLORE_EXPLORE_H
@@ -53,6 +53,7 @@ struct violation {
 
 struct outcome {
     uint64_t runs, broken;
+    uint64_t digest; /* of every choice of every run: the same on any machine and in any build */
     uint32_t cells;
     bool complete; /* exhaustive: every walk came to its end */
     struct violation violations[KINDS_MAX];

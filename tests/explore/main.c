@@ -119,8 +119,9 @@ static int explore_subject(const struct subject *subject, const struct request *
         report_violation(stdout, subject, violation, LINES_SHOWN);
         printf("\n");
     }
-    printf("explored %llu runs, %llu broken, %u kinds, %u cells%s, %.0f runs/s\n", (unsigned long long)outcome.runs,
-           (unsigned long long)outcome.broken, outcome.violation_count, outcome.cells, how_it_ended(request, &outcome),
+    printf("explored %llu runs, %llu broken, %u kinds, %u cells%s, digest %016llx, %.0f runs/s\n",
+           (unsigned long long)outcome.runs, (unsigned long long)outcome.broken, outcome.violation_count, outcome.cells,
+           how_it_ended(request, &outcome), (unsigned long long)outcome.digest,
            outcome.seconds > 0 ? (double)outcome.runs / outcome.seconds : 0);
     explore_free(&outcome);
     return outcome.broken > 0 ? EXIT_INVALID : EXIT_DONE;
