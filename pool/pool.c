@@ -89,7 +89,9 @@ bool pool_engage_self(struct worker *worker)
     uint64_t word = shared_u64_load_relaxed(&pool->counts); /* re-checked by CAS; ordered by the caller's fence */
     for (;;) {
         struct pool_counts counts = counts_unpack(word);
-        if (counts.engaged >= counts.goal)
+        /* As many are engaged as exist, and this one is not: somebody has counted it already, and its wake-up is on its
+         * way. To count it twice would leave that wake-up to nobody, and the goal would look reached. */
+        if (counts.engaged >= counts.goal || counts.engaged + counts.blocked >= counts.existing)
             return false;
         counts.engaged++;
         /* Full order: as in pool_engage. */

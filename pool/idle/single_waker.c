@@ -33,9 +33,9 @@ struct single_worker {
 static bool become_searcher(struct single *single)
 {
     uint32_t expected = 0;
-    /* relaxed: ordered by fence @F single.1, re-checked by CAS. */
+    /* relaxed, both: ordered by fence @F single.1; the load is re-checked by CAS. */
     return shared_u32_load_relaxed(&single->searching) == 0 &&
-           shared_u32_cas_seq_cst(&single->searching, &expected, 1); /* seq_cst: @F single.1 */
+           shared_u32_cas_relaxed(&single->searching, &expected, 1);
 }
 
 /* Wakes a searcher if there is none. When no worker can be engaged the word is given back, and then the queues are read
@@ -142,8 +142,8 @@ static void single_release(struct pool *pool, struct worker *self)
 {
     struct single *single = pool->idle_state;
     /* The released worker will take itself for the searcher and clear the word. If another one is searching, two search
-     * for a while: more work than wanted, nothing lost. */
-    shared_u32_exchange_seq_cst(&single->searching, 1);
+     * for a while: more work than wanted, nothing lost. relaxed: the worker sees it, @P semaphore.1. */
+    shared_u32_store_relaxed(&single->searching, 1);
     semaphore_release(&single->semaphore, pool, self);
 }
 
