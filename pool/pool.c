@@ -14,6 +14,7 @@
  *   @P pool.1      a published worker: its queues are initialised
  *   @F pool.1      the gate: between the submitter's mark and its read of the state, and between close's write of the
  *                  state and its read of the marks
+ *   @F pool.3      a worker is engaged, then takes a task  |  close reads the queues, then the counts
  *
  * Sources. The counts word and engage/disengage: dotnet/runtime 8.0, PortableThreadPool (ThreadCounts).
  */
@@ -94,7 +95,7 @@ bool pool_engage_self(struct worker *worker)
         if (counts.engaged >= counts.goal || counts.engaged + counts.blocked >= counts.existing)
             return false;
         counts.engaged++;
-        /* Full order: as in pool_engage. */
+        /* Full order: as in pool_engage. @F pool.3: engaged before it takes a task; see wait_for_quiet. */
         if (shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts))) {
             counter_raise(&pool->workers_max, counts.engaged);
             return true;
