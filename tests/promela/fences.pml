@@ -10,8 +10,8 @@
  * instruction. A load of sequentially consistent order waits for the process's own read-modify-writes, which are all of
  * that order; a release store waits for all slots, which is a little more than it must.
  *
- * Workers and submitters of one task each; or, for the gate, one submitter and the closing thread. Names are those of the
- * C files.
+ * Workers and submitters of one task each; or, for the gate, one submitter and the closing thread. Names are those of
+ * the C files.
  *
  * Left out. Loads do not overtake loads, and nothing is read before it was stored somewhere: that is the explorer's.
  *

@@ -4,8 +4,8 @@
  * that waits inside the pool, the gate and close. A model: what pool/README.md argues in prose, spin looks through.
  *
  * How it works. One process per worker and submitter; the first process makes them, closes the pool and judges what is
- * left. Each step is one shared access of the code: a CAS loop is the CAS that succeeds, a critical section is one step.
- * Names are those of the C files: engage, announce_idle, lie_down and so on are to be read side by side with them.
+ * left. Each step is one shared access of the code: a CAS loop is the CAS that succeeds, a critical section is one
+ * step. Names are those of the C files: engage, announce_idle, lie_down and so on are to be read side by side with them.
  * Memory is sequentially consistent, so the fences are no steps here; fences.pml has store buffers.
  *
  * Left out. The futex (a parked worker is one whose word is set; who clears it wakes it), clocks, the depth of nesting,
@@ -881,8 +881,8 @@ end_rest:
 #endif
 #endif
     for (task : 0 .. TASKS - 1) {
-        assert(fate[task] == HAS_RUN || CLOSE && fate[task] == REFUSED || CLOSE == GIVE_BACK && fate[task] == RETURNED ||
-               task >= FROM_OUTSIDE && fate[task] == NEW)
+        assert(fate[task] == HAS_RUN || CLOSE && fate[task] == REFUSED ||
+               CLOSE == GIVE_BACK && fate[task] == RETURNED || task >= FROM_OUTSIDE && fate[task] == NEW)
     }
 }
 

@@ -5,9 +5,9 @@
  * Method. Idle policy eager, whose last look is at the queue. The scheduler is global-queue, with two of its callbacks
  * held up. next tells that it has found the queue empty and waits until the test has submitted a task (which nobody is
  * woken for, since the worker still counts as engaged). pending, the worker's last look, waits until close has begun,
- * and then until the workers are told to leave, or for so many yields that they would have been. In the second setting it
- * waits only until close looks at the queue, and that look is held up until the worker has taken the task; the task waits
- * for the workers to be told to leave, as above, before it submits. Nothing sleeps.
+ * and then until the workers are told to leave, or for so many yields that they would have been. In the second setting
+ * it waits only until close looks at the queue, and that look is held up until the worker has taken the task; the task
+ * waits for the workers to be told to leave, as above, before it submits. Nothing sleeps.
  */
 #include <check.h>
 #include <errno.h>
