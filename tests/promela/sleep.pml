@@ -3,9 +3,9 @@
  * The sleep and stop protocol of the pool: the counts word, the three idle policies, the semaphore under them, a task
  * that waits inside the pool, the gate and close. A model: what pool/README.md argues in prose, spin looks through.
  *
- * How it works. One process per worker and submitter; the first process makes them, closes the pool and judges what is
- * left. Each step is one shared access of the code: a CAS loop is the CAS that succeeds, a critical section is one
- * step. Names are those of the C files: engage, announce_idle, lie_down and so on are to be read side by side with them.
+ * How it works. One process per worker and submitter; the first process makes them, closes the pool and judges what
+ * is left. Each step is one shared access of the code: a CAS loop is the CAS that succeeds, a critical section is one
+ * step. Names are those of the C files: engage, announce_idle, lie_down and so on are to be read beside them.
  * Memory is sequentially consistent, so the fences are no steps here; fences.pml has store buffers.
  *
  * Left out. The futex (a parked worker is one whose word is set; who clears it wakes it), clocks, the depth of nesting,
