@@ -136,11 +136,15 @@ static void wait_for_quiet(struct pool *pool, bool run_queued)
 {
     for (;;) {
         uint32_t seen = shared_u32_load_seq_cst(&pool->private->quiet);
-        /* seq_cst: with tell_closer. The queues are read after the last one to leave has written them. */
+        bool queued = run_queued && pool->scheduler->pending(pool);
+        /* @F pool.3: the queues are read, then the counts. The other way round a worker on its last look could be
+         * engaged and take the last task in between: nobody counted, nothing queued, and a task about to run. */
+        ordered_fence_seq_cst();
+        /* seq_cst: with tell_closer. */
         struct pool_counts counts = counts_unpack(shared_u64_load_seq_cst(&pool->counts));
         if (counts.engaged > 0 || counts.blocked > 0)
             platform_park(&pool->private->quiet, seen, PLATFORM_FOREVER);
-        else if (!run_queued || !pool->scheduler->pending(pool))
+        else if (!queued)
             return;
         else if (pool_engage(pool, NULL))
             pool->idle->release(pool, NULL);

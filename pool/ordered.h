@@ -42,22 +42,25 @@
     X(u64, uint64_t)             \
     X(i64, int64_t)
 
-/* The one list of operations: X(type suffix, C type, order in the name, order on success, order on failure).
+/* The one list of operations: X(type suffix, C type, order in the name), and for a compare-and-swap also the order on
+ * success and the order on failure, which is relaxed where the name has one order only.
  *   value    shared_T_load_ORDER(const struct shared_T *)
  *   void     shared_T_store_ORDER(struct shared_T *, value)
  *   previous shared_T_exchange_ORDER(struct shared_T *, value)
  *   bool     shared_T_cas_ORDER(struct shared_T *, value *expected, value desired)   strong; on failure *expected is
- *            the value found, read with acquire when the order has an acquire side
+ *            the value found
  *   previous shared_T_add_ORDER(struct shared_T *, value)                            wraps; subtract by adding -n */
 #define ORDERED_LOADS(X, T, C)     X(T, C, relaxed) X(T, C, acquire) X(T, C, seq_cst)
 #define ORDERED_STORES(X, T, C)    X(T, C, relaxed) X(T, C, release) X(T, C, seq_cst)
 #define ORDERED_EXCHANGES(X, T, C) X(T, C, acquire) X(T, C, acq_rel) X(T, C, seq_cst)
-#define ORDERED_CASES(X, T, C) \
-    X(T, C, relaxed, relaxed)  \
-    X(T, C, acquire, acquire)  \
-    X(T, C, release, relaxed)  \
-    X(T, C, acq_rel, acquire)  \
-    X(T, C, seq_cst, seq_cst)
+#define ORDERED_CASES(X, T, C)                   \
+    X(T, C, relaxed, relaxed, relaxed)           \
+    X(T, C, acquire, acquire, relaxed)           \
+    X(T, C, release, release, relaxed)           \
+    X(T, C, acq_rel, acq_rel, relaxed)           \
+    X(T, C, acq_rel_acquire, acq_rel, acquire)   \
+    X(T, C, seq_cst, seq_cst, relaxed)           \
+    X(T, C, seq_cst_seq_cst, seq_cst, seq_cst)
 #define ORDERED_ADDS(X, T, C) X(T, C, relaxed) X(T, C, release) X(T, C, acq_rel) X(T, C, seq_cst)
 
 /* void ordered_fence_seq_cst(void)  full fence

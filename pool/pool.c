@@ -14,6 +14,7 @@
  *   @P pool.1      a published worker: its queues are initialised
  *   @F pool.1      the gate: between the submitter's mark and its read of the state, and between close's write of the
  *                  state and its read of the marks
+ *   @F pool.3      a worker is engaged, then takes a task  |  close reads the queues, then the counts
  *
  * Sources. The counts word and engage/disengage: dotnet/runtime 8.0, PortableThreadPool (ThreadCounts).
  */
@@ -61,8 +62,9 @@ enum pool_engaged pool_engage_first(struct pool *pool)
             return POOL_FULL;
         counts.engaged++;
         counts.existing = (uint16_t)(counts.existing + grow);
-        /* Full order: competes with pool_disengage; one of the two sides sees the other. */
-        if (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts)))
+        /* Full order: competes with pool_disengage; one of the two sides sees the other. On failure as well, since the
+         * value found may say that the goal is reached. */
+        if (!shared_u64_cas_seq_cst_seq_cst(&pool->counts, &word, counts_pack(counts)))
             continue;
         counter_raise(&pool->workers_max, counts.engaged);
         return grow ? POOL_NEEDS_THREAD : POOL_WAITING;
@@ -106,10 +108,12 @@ bool pool_engage_self(struct worker *worker)
     uint64_t word = shared_u64_load_relaxed(&pool->counts); /* re-checked by CAS; ordered by the caller's fence */
     for (;;) {
         struct pool_counts counts = counts_unpack(word);
-        if (counts.engaged >= counts.goal)
+        /* As many are engaged as exist, and this one is not: somebody has counted it already, and its wake-up is on its
+         * way. To count it twice would leave that wake-up to nobody, and the goal would look reached. */
+        if (counts.engaged >= counts.goal || counts.engaged + counts.blocked >= counts.existing)
             return false;
         counts.engaged++;
-        /* Full order: as in pool_engage. */
+        /* Full order: as in pool_engage. @F pool.3: engaged before it takes a task; see wait_for_quiet. */
         if (shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts))) {
             counter_raise(&pool->workers_max, counts.engaged);
             return true;

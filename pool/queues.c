@@ -195,8 +195,8 @@ struct pilfer_task *task_channel_pop(struct task_channel *channel)
         struct task_channel_ring *ring = shared_ptr_load_acquire(&channel->ring);
         /* Relaxed: re-checked by CAS; the cell is overwritten only after top has moved on. */
         struct pilfer_task *task = shared_ptr_load_relaxed(ring_cell(ring, top));
-        /* Acquire-release @P queues.3: the cell was read before this frees it; on failure top is the newer one. */
-        if (shared_u64_cas_acq_rel(&channel->top, &top, top + 1))
+        /* Acquire-release @P queues.3: the cell was read before this frees it; on failure (acquire) top is newer. */
+        if (shared_u64_cas_acq_rel_acquire(&channel->top, &top, top + 1))
             return task;
     }
 }

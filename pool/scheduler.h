@@ -235,7 +235,8 @@ void pool_start_thread(struct pool *pool, struct worker *self);
 /* Whether pool_engage could succeed now; a hint that the caller orders with its own fence. */
 bool pool_has_room(const struct pool *pool);
 
-/* Engages the calling, disengaged worker again (after its last look found something); false: the goal is reached. */
+/* Engages the calling, disengaged worker again (after its last look found something); false: the goal is reached, or
+ * somebody has engaged it meanwhile, and it will not wait long. */
 bool pool_engage_self(struct worker *worker);
 
 /* The calling worker is no longer engaged. A sequentially consistent read-modify-write: everything the worker reads

@@ -84,7 +84,7 @@ enum verb_parameters {
 };
 
 /* A list of words that a word source fills. */
-#define WORDS_MAX 160
+#define WORDS_MAX 512
 struct words {
     const char *items[WORDS_MAX]; /* static memory */
     size_t count;

@@ -25,6 +25,7 @@ struct view {
 /* A thread of the run is about to do something that others could notice: another one may go on first. */
 void run_point(void);
 uint32_t run_thread(void); /* the running one */
+uint32_t run_thread_count(void);
 /* It takes a step: explored_alone_at_most. */
 void run_step(void);
 /* Ends the run; does not return. */
@@ -58,8 +59,9 @@ void memory_started(uint32_t parent, uint32_t child);
 void memory_joined(uint32_t waiter, uint32_t ended);
 /* Before a system call that blocks or wakes, and when a thread has been joined: tso drains its buffer. */
 void memory_drain(uint32_t thread);
-/* The newest value (what the kernel sees), with tso's choice about what is still in other buffers. */
-uint64_t memory_newest(struct explored_word word);
+/* What a park compares: with no value older than what the callers of memory_woken knew. */
+uint64_t memory_compared(struct explored_word word);
+void memory_woken(void);
 /* The view of a thread. */
 struct view *memory_view(uint32_t thread);
 

@@ -8,17 +8,21 @@
  * A relaxed store carries the view of its thread's last full fence, a relaxed load keeps the view that it met for the
  * next full fence. A read-modify-write goes directly behind the store that it read, and nothing may come between: it
  * passes on what that store carried (the release sequence). Sequentially consistent fences exchange views with one
- * another through one global view; sequentially consistent accesses do so for their own location only, which is what C11
- * gives. A store may go before others that its thread does not know of yet.
+ * another through one global view; a sequentially consistent store does so for its own location only, and such a
+ * load reads nothing older than that view has. A store may go before others that its thread does not know of yet.
  *
  * sc and tso always take the newest store; what differs there is when a store becomes the newest: at once, or when it
  * leaves its thread's buffer. The order of entries is kept; when an entry leaves is asked for only when another thread
- * touches the same location, since nobody could notice before.
+ * touches the same location, since nobody could notice before; and when a store leaves its buffer, the others to the same
+ * location are asked for, since their order shows.
  *
  * Happens-before (clocks) travels with the views, but not through fences' exchange: a full fence makes values visible,
  * and only a load that reads from a store, with acquire or a fence behind it, orders plain accesses.
  *
- * Not covered. Load buffering; dependencies. heavy fences are a full fence of every thread at that moment (membarrier).
+ * A park compares as the kernel does: with any value that the thread may see, but none older than what the last caller
+ * of a wake knew.
+ *
+ * Not covered: see README.md.
  *
  * Source. The view machine of Kang et al. 2017 without promises; the tso machine of Sewell et al. 2010.
  */
@@ -41,7 +45,6 @@ struct location {
     void *cell;
     uint32_t size;
     uint32_t newest;
-    uint32_t ordered; /* stamp of the newest store that a sequentially consistent operation has met */
 };
 
 struct entry {
@@ -62,8 +65,10 @@ static struct {
     struct store stores[STORES_MAX];
     uint32_t words[VIEW_WORDS]; /* of the stores' views */
     uint32_t location_count, store_count, word_count;
-    uint32_t ordered_at[LOCATIONS_MAX]; /* the global view of the full fences */
+    uint32_t ordered_at[LOCATIONS_MAX]; /* the global view of the full fences and sequentially consistent stores */
     uint32_t ordered_count;
+    uint32_t woken_at[LOCATIONS_MAX]; /* what the threads knew that have called for a wake */
+    uint32_t woken_count;
     struct memory_thread threads[EXPLORED_THREADS_MAX];
 } memory;
 
@@ -132,6 +137,8 @@ void memory_begin(enum explored_model model)
     memory.word_count = 0;
     memset(memory.ordered_at, 0, memory.ordered_count * sizeof memory.ordered_at[0]);
     memory.ordered_count = 0;
+    memset(memory.woken_at, 0, memory.woken_count * sizeof memory.woken_at[0]);
+    memory.woken_count = 0;
     for (uint32_t i = 0; i < EXPLORED_THREADS_MAX; i++) {
         struct memory_thread *thread = &memory.threads[i];
         thread->known.at = thread->known_at;
@@ -203,7 +210,7 @@ static uint32_t find_location(const struct explored_word *word)
         run_broken("limit", "a run of more than %d locations", LOCATIONS_MAX);
     number = ++memory.location_count;
     *word->location = number;
-    memory.locations[number] = (struct location){word->cell, word->size, 0, 0};
+    memory.locations[number] = (struct location){word->cell, word->size, 0};
     memory.locations[number].newest = new_store(read_cell(word), 0);
     return number;
 }
@@ -266,29 +273,26 @@ static bool has_release(uint8_t order)
     return order == EXPLORED_release || order == EXPLORED_acq_rel || order == EXPLORED_seq_cst;
 }
 
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
 /* The oldest stamp that the running thread may read with this order. */
 static uint32_t oldest_visible(uint32_t location, uint8_t order)
 {
-    uint32_t oldest = own_view()->at[location];
-    if (order == EXPLORED_seq_cst) {
-        if (oldest < memory.locations[location].ordered)
-            oldest = memory.locations[location].ordered;
-        if (oldest < memory.ordered_at[location])
-            oldest = memory.ordered_at[location];
-    }
-    return oldest;
+    return larger(own_view()->at[location], order == EXPLORED_seq_cst ? memory.ordered_at[location] : 0);
 }
 
 /* What the operation wants to do with the store that it takes. */
 enum purpose { TO_READ, TO_FOLLOW, TO_COMPARE, TO_PRECEDE };
 
-static uint32_t choose_store(uint32_t location, uint8_t order, enum purpose purpose, uint64_t expected)
+static uint32_t choose_store(uint32_t location, uint32_t oldest, enum purpose purpose, uint64_t expected)
 {
     uint32_t candidates[CANDIDATES_MAX], count = 0;
     uint32_t index = memory.locations[location].newest;
     if (memory.model != EXPLORED_RA)
         return index;
-    uint32_t oldest = oldest_visible(location, order);
     for (; count < CANDIDATES_MAX && index != NO_STORE && memory.stores[index].stamp >= oldest;
          index = memory.stores[index].older) {
         bool needs_room = purpose == TO_FOLLOW || purpose == TO_PRECEDE ||
@@ -307,8 +311,6 @@ static void take_in(uint32_t location, const struct store *store, uint8_t order)
     struct memory_thread *thread = &memory.threads[run_thread()];
     view_raise(&thread->known, location, store->stamp);
     view_join(has_acquire(order) ? &thread->known : &thread->met, &store->view);
-    if (order == EXPLORED_seq_cst && memory.locations[location].ordered < store->stamp)
-        memory.locations[location].ordered = store->stamp;
 }
 
 /* The running thread has made a store: what it carries. passed_on: of the store that a read-modify-write followed. */
@@ -327,53 +329,77 @@ static void hand_out(uint32_t location, struct store *store, uint8_t order, cons
     keep_view(store, &carried);
     if (has_release(order))
         tick(self);
-    if (order == EXPLORED_seq_cst && memory.locations[location].ordered < store->stamp)
-        memory.locations[location].ordered = store->stamp;
+    if (order == EXPLORED_seq_cst) {
+        memory.ordered_at[location] = larger(memory.ordered_at[location], store->stamp);
+        memory.ordered_count = larger(memory.ordered_count, location + 1);
+    }
 }
 
 /* ---- tso ---- */
 
-static void drain_oldest(uint32_t thread)
+static void settle_buffers(uint32_t location, uint32_t draining);
+
+/* Stores of other threads to the same location may leave their buffers before: the order of two such stores is decided
+ * here. draining: the threads that are in the midst of this, as bits; what is still in their buffers comes later. */
+static void drain_oldest(uint32_t thread, uint32_t draining)
 {
     struct memory_thread *owner = &memory.threads[thread];
-    struct entry entry = owner->buffer[0];
+    const struct entry entry = owner->buffer[0];
+    settle_buffers(entry.location, draining | 1u << thread);
     memmove(&owner->buffer[0], &owner->buffer[1], --owner->buffered * sizeof entry);
     insert_store(entry.location, memory.locations[entry.location].newest, entry.value);
 }
 
-void memory_drain(uint32_t thread)
+/* Which of the stores to a location that wait in buffers are visible already? */
+static void settle_buffers(uint32_t location, uint32_t draining)
 {
-    while (memory.threads[thread].buffered > 0)
-        drain_oldest(thread);
-}
-
-/* Another thread touches a location: are the stores to it that wait in buffers visible already? */
-static void settle_buffers(uint32_t location)
-{
-    uint32_t self = run_thread();
     for (uint32_t thread = 0; memory.model == EXPLORED_TSO && thread < EXPLORED_THREADS_MAX; thread++) {
-        struct memory_thread *owner = &memory.threads[thread];
-        for (uint32_t i = 0; thread != self && i < owner->buffered; i++) {
+        const struct memory_thread *owner = &memory.threads[thread];
+        for (uint32_t i = 0; (draining >> thread & 1) == 0 && i < owner->buffered; i++) {
             if (owner->buffer[i].location != location)
                 continue;
             if (choices_make(EXPLORED_CHOICE_DRAIN, 2, 0, 1) != 0)
                 break;
             for (uint32_t oldest = 0; oldest <= i; oldest++)
-                drain_oldest(thread);
+                drain_oldest(thread, draining);
             i = UINT32_MAX; /* from the start again */
         }
     }
 }
 
-static bool find_buffered(uint32_t location, uint64_t *value)
+void memory_drain(uint32_t thread)
 {
-    const struct memory_thread *thread = &memory.threads[run_thread()];
-    for (uint32_t i = thread->buffered; i-- > 0;) {
-        if (thread->buffer[i].location == location) {
-            *value = thread->buffer[i].value;
+    while (memory.threads[thread].buffered > 0)
+        drain_oldest(thread, 0);
+}
+
+static bool find_buffered(uint32_t thread, uint32_t location, uint64_t *value)
+{
+    const struct memory_thread *owner = &memory.threads[thread];
+    for (uint32_t i = owner->buffered; i-- > 0;) {
+        if (owner->buffer[i].location == location) {
+            *value = owner->buffer[i].value;
             return true;
         }
     }
+    return false;
+}
+
+/* Does a load of the running thread take the value from its own buffer? Where others' stores to the location wait as
+ * well, its own may have left already, and one of theirs behind it. */
+static bool read_buffered(uint32_t location, uint64_t *value)
+{
+    uint32_t self = run_thread();
+    uint64_t other;
+    bool others = false;
+    if (memory.model != EXPLORED_TSO || !find_buffered(self, location, value))
+        return false;
+    for (uint32_t thread = 0; thread < EXPLORED_THREADS_MAX; thread++)
+        others = others || (thread != self && find_buffered(thread, location, &other));
+    if (!others || choices_make(EXPLORED_CHOICE_DRAIN, 2, 0, 1) == 0)
+        return true;
+    while (find_buffered(self, location, value))
+        drain_oldest(self, 0);
     return false;
 }
 
@@ -408,7 +434,7 @@ static const char *age(uint32_t location, const struct store *store)
 /* At rest nobody runs any more, and whoever looks at what is left may take it apart. */
 static uint64_t change_at_rest(const struct explored_word *word, uint64_t value)
 {
-    struct location outside = {word->cell, word->size, 0, 0};
+    struct location outside = {word->cell, word->size, 0};
     uint64_t before = read_cell(word);
     write_cell(&outside, value);
     return before;
@@ -421,12 +447,12 @@ uint64_t explored_load(struct explored_word word, const struct explored_site *si
     begin(site);
     uint32_t location = find_location(&word);
     uint64_t value;
-    if (memory.model == EXPLORED_TSO && find_buffered(location, &value)) {
+    if (read_buffered(location, &value)) {
         line(site, " -> ", value, " (own buffer)");
         return value;
     }
-    settle_buffers(location);
-    const struct store *store = &memory.stores[choose_store(location, site->order, TO_READ, 0)];
+    settle_buffers(location, 0);
+    const struct store *store = &memory.stores[choose_store(location, oldest_visible(location, site->order), TO_READ, 0)];
     take_in(location, store, site->order);
     line(site, " -> ", store->value, age(location, store));
     return store->value;
@@ -443,14 +469,15 @@ void explored_store(struct explored_word word, uint64_t value, const struct expl
     struct memory_thread *thread = &memory.threads[run_thread()];
     if (memory.model == EXPLORED_TSO && site->order != EXPLORED_seq_cst) {
         if (thread->buffered == BUFFER_MAX)
-            drain_oldest(run_thread());
+            drain_oldest(run_thread(), 0);
         thread->buffer[thread->buffered++] = (struct entry){location, value};
         line(site, " = ", value, "");
         return;
     }
     memory_drain(run_thread());
-    settle_buffers(location);
-    struct store *store = insert_store(location, choose_store(location, site->order, TO_PRECEDE, 0), value);
+    settle_buffers(location, 0);
+    uint32_t behind = choose_store(location, oldest_visible(location, site->order), TO_PRECEDE, 0);
+    struct store *store = insert_store(location, behind, value);
     hand_out(location, store, site->order, NULL);
     line(site, " = ", value, store->newer == NO_STORE ? "" : " (before a store of another thread)");
 }
@@ -469,7 +496,7 @@ static uint32_t begin_modify(struct explored_word *word, const struct explored_s
     begin(site);
     uint32_t location = find_location(word);
     memory_drain(run_thread());
-    settle_buffers(location);
+    settle_buffers(location, 0);
     return location;
 }
 
@@ -478,7 +505,7 @@ uint64_t explored_exchange(struct explored_word word, uint64_t value, const stru
     if (!run_is_running())
         return change_at_rest(&word, value);
     uint32_t location = begin_modify(&word, site);
-    uint32_t read = choose_store(location, site->order, TO_FOLLOW, 0);
+    uint32_t read = choose_store(location, oldest_visible(location, site->order), TO_FOLLOW, 0);
     follow(location, read, value, site->order);
     line(site, ": was ", memory.stores[read].value, "");
     line(site, " = ", value, "");
@@ -490,7 +517,7 @@ uint64_t explored_add(struct explored_word word, uint64_t amount, const struct e
     if (!run_is_running())
         return change_at_rest(&word, read_cell(&word) + amount);
     uint32_t location = begin_modify(&word, site);
-    uint32_t read = choose_store(location, site->order, TO_FOLLOW, 0);
+    uint32_t read = choose_store(location, oldest_visible(location, site->order), TO_FOLLOW, 0);
     uint64_t sum = memory.stores[read].value + amount;
     follow(location, read, word.size == sizeof(uint32_t) ? (uint32_t)sum : sum, site->order);
     line(site, " = ", word.size == sizeof(uint32_t) ? (uint32_t)sum : sum, "");
@@ -507,7 +534,7 @@ bool explored_cas(struct explored_word word, uint64_t *expected, uint64_t desire
         return equal;
     }
     uint32_t location = begin_modify(&word, site);
-    uint32_t read = choose_store(location, site->order, TO_COMPARE, *expected);
+    uint32_t read = choose_store(location, oldest_visible(location, site->order), TO_COMPARE, *expected);
     const struct store *store = &memory.stores[read];
     if (store->value != *expected) {
         take_in(location, store, site->failure);
@@ -532,22 +559,51 @@ static void fence_of(uint32_t thread)
     tick(thread);
 }
 
+/* membarrier: a full fence of the caller, of every other thread at some moment before the call returns, and of the
+ * caller again. (sc: nobody could tell the moments apart.) */
+static void heavy_fence(void)
+{
+    uint32_t self = run_thread(), met = 1u << self;
+    bool apart = memory.model != EXPLORED_SC;
+    fence_of(self);
+    for (;;) {
+        uint32_t others[EXPLORED_THREADS_MAX], count = 0;
+        for (uint32_t thread = 0; thread < run_thread_count(); thread++)
+            if ((met >> thread & 1) == 0)
+                others[count++] = thread;
+        if (count == 0)
+            break;
+        uint32_t next = others[apart && count > 1 ? choices_make(EXPLORED_CHOICE_SCENARIO, count, 0, 1) : 0];
+        fence_of(next);
+        met |= 1u << next;
+        if (apart)
+            run_point();
+    }
+    fence_of(self);
+}
+
 void explored_fence(const struct explored_site *site)
 {
     if (!run_is_running())
         return;
     begin(site);
     if (site->fence == EXPLORED_FENCE_heavy)
-        for (uint32_t thread = 0; thread < EXPLORED_THREADS_MAX; thread++)
-            fence_of(thread);
-    if (site->fence == EXPLORED_FENCE_heavy || site->fence == EXPLORED_FENCE_seq_cst)
+        heavy_fence();
+    else if (site->fence == EXPLORED_FENCE_seq_cst)
         fence_of(run_thread());
     line(site, "", 0, "");
 }
 
-uint64_t memory_newest(struct explored_word word)
+uint64_t memory_compared(struct explored_word word)
 {
     uint32_t location = find_location(&word);
-    settle_buffers(location);
-    return newest_store(location)->value;
+    settle_buffers(location, 0);
+    uint32_t oldest = larger(own_view()->at[location], memory.woken_at[location]);
+    return memory.stores[choose_store(location, oldest, TO_READ, 0)].value;
+}
+
+void memory_woken(void)
+{
+    memory_drain(run_thread());
+    at_join(memory.woken_at, &memory.woken_count, own_view()->at, own_view()->count);
 }

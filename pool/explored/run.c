@@ -69,6 +69,11 @@ uint32_t run_thread(void)
     return run.current;
 }
 
+uint32_t run_thread_count(void)
+{
+    return run.count;
+}
+
 /* ---- the end ---- */
 
 static _Noreturn void leave(void)
@@ -311,11 +316,11 @@ int explored_thread_start(const char *name, void (*body)(void *argument), void *
 void explored_thread_join(int thread)
 {
     struct thread *own = &run.threads[run.current];
-    memory_drain(run.current);
     own->state = JOINING;
     own->joins = thread;
     pass_on(false);
     own->state = RUNNABLE;
+    memory_drain(run.current); /* not before: others may run between the last store and the call */
     memory_joined(run.current, (uint32_t)thread);
     run_line("joined %s", run.threads[thread].name);
 }
@@ -352,7 +357,7 @@ int explored_park(struct explored_word word, uint64_t expected, bool deadline)
     run_point();
     memory_drain(run.current);
     char text[32];
-    uint64_t value = memory_newest(word);
+    uint64_t value = memory_compared(word);
     if (value != expected) {
         run_line("does not park: the word is %s", run_value_text(value, text, sizeof text));
         return 0;
@@ -379,7 +384,7 @@ uint32_t explored_wake(const void *cell, uint32_t count)
     if (!run_is_running())
         return 0;
     run_point();
-    memory_drain(run.current);
+    memory_woken();
     uint32_t woken = 0;
     while (woken < count) {
         uint32_t parked[EXPLORED_THREADS_MAX], parked_count = 0;

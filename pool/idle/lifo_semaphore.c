@@ -77,9 +77,8 @@ static bool lifo_found_nothing(struct worker *worker, bool missed)
     if (missed || shared_u32_load_relaxed(&lifo->requested) != 0) /* a hint; the look below decides */
         return true;
     pool_disengage(worker);
-    /* @F lifo.2: the counts were left (a full read-modify-write), then the flag is read. Without it a submitter that
-     * found the goal reached and this worker that found the flag clear could both do nothing. */
-    ordered_fence_seq_cst();
+    /* @F lifo.2: the counts were left (seq_cst), then the flag is read (seq_cst). Otherwise a submitter that found the
+     * goal reached and this worker that found the flag clear could both do nothing. */
     return shared_u32_load_seq_cst(&lifo->requested) != 0 && pool_engage_self(worker);
 }
 

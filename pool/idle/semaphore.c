@@ -39,9 +39,10 @@ static void wake_one(struct semaphore *semaphore, struct pool *pool, struct work
         semaphore->permits++;
     struct shared_u32 *word = waiter != NULL ? &waiter->word : NULL;
     if (word != NULL)
-        /* @P semaphore.2: the waiter is off the stack. The word stays valid after this: a waiter outlives the pool's
-         * workers, and waking a word that is parked on again is only a spurious return. */
-        shared_u32_store_release(word, 0);
+        /* relaxed: the value is all that the waiter wants to know; the rest of it is under the lock. The word stays
+         * valid after this: a waiter outlives the pool's workers, and waking a word that is parked on again is only a
+         * spurious return. */
+        shared_u32_store_relaxed(word, 0);
     lock_unlock(&semaphore->lock);
     if (word != NULL)
         pool_wake(pool, self, word, 1);
@@ -60,8 +61,8 @@ void semaphore_release(struct semaphore *semaphore, struct pool *pool, struct wo
         if (counts.signals < COUNT_MAX)
             counts.signals++;
         counts.promised = (uint16_t)(counts.promised + wake);
-        /* @P semaphore.1: publishes everything before the release. Acquire too: a later release builds on this one. */
-    } while (!shared_u64_cas_acq_rel(&semaphore->word, &word, pack(counts)));
+        /* @P semaphore.1: publishes everything before the release; what earlier releases published is passed on. */
+    } while (!shared_u64_cas_release(&semaphore->word, &word, pack(counts)));
     if (wake)
         wake_one(semaphore, pool, self);
 }
@@ -79,7 +80,7 @@ static bool take_or(struct semaphore *semaphore, int spinners_taken, int spinner
         counts.spinners = (uint16_t)(counts.spinners + (took ? spinners_taken : spinners));
         counts.waiters = (uint16_t)(counts.waiters + (took ? 0 : waiters));
         /* @P semaphore.1: relies on what was published before the release. */
-    } while (!shared_u64_cas_acq_rel(&semaphore->word, &word, pack(counts)));
+    } while (!shared_u64_cas_acquire(&semaphore->word, &word, pack(counts)));
     return took;
 }
 
@@ -90,7 +91,7 @@ static bool has_signal(const struct semaphore *semaphore)
 
 static bool is_stopped(const struct semaphore *semaphore)
 {
-    return shared_u32_load_seq_cst(&semaphore->stopped) != 0; /* seq_cst: with lie_down, see semaphore_stop */
+    return shared_u32_load_relaxed(&semaphore->stopped) != 0; /* a hint, but in lie_down: there under the lock */
 }
 
 /* A registered spinner runs through its steps. True: took a signal. False: registered as a waiter instead. */
@@ -135,8 +136,8 @@ static bool park(struct semaphore *semaphore, struct worker *worker, struct sema
     worker_count(worker, COUNTER_parks, 1);
     trace_event(worker->trace, TRACE_park, TRACE_BEGIN, 0);
     account_switch(worker->account, ACTIVITY_park);
-    /* @P semaphore.2: relies on being off the stack. */
-    while (woken && shared_u32_load_acquire(&waiter->word) != 0)
+    /* relaxed: the value is all that matters. */
+    while (woken && shared_u32_load_relaxed(&waiter->word) != 0)
         if (platform_park(&waiter->word, 1, deadline_ns) == -ETIMEDOUT)
             woken = !remove_waiter(semaphore, waiter);
     account_switch(worker->account, ACTIVITY_search);
@@ -174,7 +175,7 @@ static bool rise(struct semaphore *semaphore)
         counts.waiters = (uint16_t)(counts.waiters - took);
         counts.promised = (uint16_t)(counts.promised - (counts.promised > 0));
         /* @P semaphore.1: relies on what was published before the release. */
-    } while (!shared_u64_cas_acq_rel(&semaphore->word, &word, pack(counts)));
+    } while (!shared_u64_cas_acquire(&semaphore->word, &word, pack(counts)));
     return took;
 }
 
@@ -209,13 +210,14 @@ enum semaphore_result semaphore_wait(struct semaphore *semaphore, struct worker 
 
 void semaphore_stop(struct semaphore *semaphore, struct pool *pool)
 {
-    shared_u32_store_seq_cst(&semaphore->stopped, 1); /* before the stack is emptied: who lies down later sees it */
+    /* relaxed: before the lock is taken, so who lies down later sees it, and who lay down before is popped here. */
+    shared_u32_store_relaxed(&semaphore->stopped, 1);
     lock_lock(&semaphore->lock);
     struct semaphore_waiter *waiter = semaphore->top;
     semaphore->top = NULL;
     while (waiter != NULL) {
         struct semaphore_waiter *below = waiter->below;
-        shared_u32_store_release(&waiter->word, 0); /* @P semaphore.2 */
+        shared_u32_store_relaxed(&waiter->word, 0); /* as in wake_one */
         platform_wake(&waiter->word, 1);
         waiter = below;
     }

@@ -15,7 +15,6 @@
  *
  * Labels
  *   @P semaphore.1  release -> taker of the signal: what was published before the release
- *   @P semaphore.2  wake -> parked worker: its word
  */
 #ifndef PILFER_POOL_IDLE_SEMAPHORE_H
 #define PILFER_POOL_IDLE_SEMAPHORE_H

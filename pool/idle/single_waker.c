@@ -6,7 +6,7 @@
  * 0 sets it and engages a worker, which thereby is the searcher. When the searcher gets a task it clears the word and,
  * if there is more work, hands the search on (the rule of the Go runtime: the last searcher wakes one more). A worker
  * that ran out of tasks becomes the searcher if there is none, and spins up to the limit looking at pending(); else it
- * leaves.
+ * leaves. Whoever finds a task in a last look takes the search up again.
  *
  * Worst case. A burst of n long tasks wakes workers one after another, each by the one before.
  *
@@ -33,9 +33,9 @@ struct single_worker {
 static bool become_searcher(struct single *single)
 {
     uint32_t expected = 0;
-    /* relaxed: ordered by fence @F single.1, re-checked by CAS. */
+    /* relaxed, both: ordered by fence @F single.1; the load is re-checked by CAS. */
     return shared_u32_load_relaxed(&single->searching) == 0 &&
-           shared_u32_cas_seq_cst(&single->searching, &expected, 1); /* seq_cst: @F single.1 */
+           shared_u32_cas_relaxed(&single->searching, &expected, 1);
 }
 
 /* Wakes a searcher if there is none. When no worker can be engaged the word is given back, and then the queues are read
@@ -115,6 +115,7 @@ static bool single_found_nothing(struct worker *worker, bool missed)
 {
     struct pool *pool = worker->pool;
     struct single_worker *own = worker->idle_state;
+    bool again = false;
     if (missed)
         return true;
     if (!own->searches)
@@ -123,10 +124,13 @@ static bool single_found_nothing(struct worker *worker, bool missed)
         if (search(worker))
             return true;
         stop_searching(worker);
-        if (pool->scheduler->pending(pool))
-            return true;
+        again = pool->scheduler->pending(pool);
     }
-    return announce_idle(worker);
+    again = again || announce_idle(worker);
+    /* Submits may have relied on the search that ended: it is taken up again, so that the first task hands it on. If
+     * another one searches by now, that one does. */
+    own->searches = again && become_searcher(pool->idle_state);
+    return again;
 }
 
 static bool single_wait(struct worker *worker)
@@ -143,8 +147,8 @@ static void single_release(struct pool *pool, struct worker *self)
 {
     struct single *single = pool->idle_state;
     /* The released worker will take itself for the searcher and clear the word. If another one is searching, two search
-     * for a while: more work than wanted, nothing lost. */
-    shared_u32_exchange_seq_cst(&single->searching, 1);
+     * for a while: more work than wanted, nothing lost. relaxed: the worker sees it, @P semaphore.1. */
+    shared_u32_store_relaxed(&single->searching, 1);
     semaphore_release(&single->semaphore, pool, self);
 }
 

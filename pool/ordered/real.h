@@ -31,8 +31,8 @@ ORDERED_TYPES(ORDERED_DEFINE_TYPE)
     {                                                                                 \
         return atomic_exchange_explicit(&shared->cell, value, memory_order_##ORDER);  \
     }
-#define ORDERED_DEFINE_CAS(T, C, ORDER, FAILURE)                                                               \
-    static inline bool shared_##T##_cas_##ORDER(struct shared_##T *shared, C *expected, C desired)             \
+#define ORDERED_DEFINE_CAS(T, C, NAME, ORDER, FAILURE)                                                         \
+    static inline bool shared_##T##_cas_##NAME(struct shared_##T *shared, C *expected, C desired)              \
     {                                                                                                          \
         return atomic_compare_exchange_strong_explicit(&shared->cell, expected, desired, memory_order_##ORDER, \
                                                        memory_order_##FAILURE);                                \

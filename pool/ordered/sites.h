@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * What sites.sh reads, preprocessed: one word group "@ site TYPE KIND ORDER FAILURE" for each operation of the lists.
+ * What sites.sh reads, preprocessed: one word group "@ site TYPE KIND ORDER FAILURE NAME" for each operation of the lists.
  */
 #define ORDERED_LISTS_ONLY
 #include "../ordered.h"
 
-#define SITE_LOAD(T, C, ORDER)         @ site T LOAD ORDER ORDER
-#define SITE_STORE(T, C, ORDER)        @ site T STORE ORDER ORDER
-#define SITE_EXCHANGE(T, C, ORDER)     @ site T EXCHANGE ORDER ORDER
-#define SITE_CAS(T, C, ORDER, FAILURE) @ site T CAS ORDER FAILURE
-#define SITE_ADD(T, C, ORDER)          @ site T ADD ORDER ORDER
+#define SITE_LOAD(T, C, ORDER)         @ site T LOAD ORDER ORDER ORDER
+#define SITE_STORE(T, C, ORDER)        @ site T STORE ORDER ORDER ORDER
+#define SITE_EXCHANGE(T, C, ORDER)     @ site T EXCHANGE ORDER ORDER ORDER
+#define SITE_CAS(T, C, NAME, ORDER, FAILURE) @ site T CAS ORDER FAILURE NAME
+#define SITE_ADD(T, C, ORDER)          @ site T ADD ORDER ORDER ORDER
 #define SITES(T, C)                    \
     ORDERED_LOADS(SITE_LOAD, T, C)     \
     ORDERED_STORES(SITE_STORE, T, C)   \

@@ -10,7 +10,7 @@ shift 2
 "$@" -E -P "$lists" | tr '@' '\n' | awk '
     $1 == "site" {
         type = $2; kind = $3; order = $4; failure = $5
-        name = tolower(kind) "_" order
+        name = tolower(kind) "_" $6
         extra = kind == "LOAD" ? "" : kind == "CAS" ? ", expected, desired" : ", value"
         printf "#define shared_%s_%s(shared%s) \\\n", type, name, extra
         printf "    shared_%s_%s_at(shared%s, ORDERED_SITE(%s, \"%s\", %s, %s, none, #shared))\n", \

@@ -56,7 +56,7 @@ static _Noreturn void decide(enum outcome outcome, const char *format, va_list a
     if (shared_u32_exchange_acq_rel(&watch->decided, 1) == 0) {
         vsnprintf(watch->verdict.text, sizeof(watch->verdict.text), format, arguments);
         watch->verdict.outcome = outcome;
-        _exit(outcome == OUTCOME_BROKEN ? 1 : 77);
+        _exit(outcome == OUTCOME_HELD ? 0 : outcome == OUTCOME_BROKEN ? 1 : 77);
     }
     for (;;)
         pause();
@@ -67,6 +67,13 @@ _Noreturn void check_broken(const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     decide(OUTCOME_BROKEN, format, arguments);
+}
+
+_Noreturn void check_held(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    decide(OUTCOME_HELD, format, arguments);
 }
 
 _Noreturn void check_skip(const char *format, ...)
@@ -116,9 +123,7 @@ static void describe_end(int status, FILE *errors, struct verdict *out)
     char words[HARNESS_TEXT_SIZE / 4];
     last_words(errors, words, sizeof(words));
     *out = (struct verdict){.outcome = OUTCOME_HELD};
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return;
-    if (WIFEXITED(status) && watch->verdict.outcome != OUTCOME_HELD) {
+    if (WIFEXITED(status) && (WEXITSTATUS(status) == 0 || watch->verdict.outcome != OUTCOME_HELD)) {
         *out = watch->verdict;
         return;
     }

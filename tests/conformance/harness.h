@@ -6,7 +6,7 @@
  * memory. So each invariant runs in a forked child. Child and parent share one page: the child counts progress and says
  * what it tries at the moment; the parent ends a child whose progress stands still.
  *
- * How a test reports. It returns: the invariant held. check_broken(): it did not; check_skip(): it does not apply. Both
+ * How a test reports. It returns: the invariant held. check_broken(): it did not; check_skip(): it does not apply. They
  * end the child at once, whatever threads it has. A crash, a foreign exit or a stall is "broken" too, with what was
  * being tried.
  */
@@ -15,7 +15,7 @@
 
 #include "ordered.h"
 
-#define HARNESS_TEXT_SIZE 480
+#define HARNESS_TEXT_SIZE 2048
 
 /* What is tested. */
 struct subject {
@@ -30,7 +30,7 @@ enum outcome { OUTCOME_HELD, OUTCOME_BROKEN, OUTCOME_SKIPPED };
 
 struct verdict {
     enum outcome outcome;
-    char text[HARNESS_TEXT_SIZE]; /* what broke, or why it was skipped; empty when it held */
+    char text[HARNESS_TEXT_SIZE]; /* what broke, why it was skipped, or how much was tried; may be empty when it held */
 };
 
 /* Runs test(subject) in a child. patience_s: seconds without progress after which the child counts as stalled. The
@@ -51,6 +51,9 @@ void check_trying(const char *format, ...) __attribute__((format(printf, 1, 2)))
 
 /* The invariant is broken: ends the child. */
 _Noreturn void check_broken(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The invariant held, and this is what was done for it: ends the child. */
+_Noreturn void check_held(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The invariant does not apply: ends the child. */
 _Noreturn void check_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));

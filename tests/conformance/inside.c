@@ -4,6 +4,8 @@
  */
 #include "inside.h"
 
+#include <string.h>
+
 #include "harness.h"
 #include "pool.h"
 
@@ -16,6 +18,15 @@ bool inside_runs_in_submitter(const struct subject *subject)
 {
     const struct scheduler *scheduler = inside_scheduler(subject);
     return scheduler != NULL && (scheduler->caps & SCHEDULER_RUNS_IN_SUBMITTER) != 0;
+}
+
+bool inside_is_specimen(const struct subject *subject)
+{
+    struct pilfer_entry entry;
+    for (uint32_t i = 0; pilfer_entry(PILFER_KIND_BOUND, i, &entry); i++)
+        if (strcmp(entry.name, subject->name) == 0)
+            return entry.specimen;
+    return false;
 }
 
 bool inside_has_private_slot(const struct subject *subject)

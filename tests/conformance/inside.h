@@ -15,6 +15,9 @@ const struct scheduler *inside_scheduler(const struct subject *subject);
 /* True when submit runs the task (no workers). */
 bool inside_runs_in_submitter(const struct subject *subject);
 
+/* True of a bound with the known races of published code. */
+bool inside_is_specimen(const struct subject *subject);
+
 /* True when its default settings give each worker a slot that no other worker can take from. */
 bool inside_has_private_slot(const struct subject *subject);
 

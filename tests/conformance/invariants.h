@@ -30,4 +30,7 @@ void check_limit(const struct subject *subject);           /* B2 */
 void check_stranded(const struct subject *subject);        /* B3 */
 void check_readers(const struct subject *subject);         /* B4 */
 
+/* both: interleavings.c */
+void check_interleavings(const struct subject *subject);
+
 #endif

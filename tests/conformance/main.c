@@ -2,9 +2,10 @@
  *
  * pilfer-check NAME: does a scheduler or a bound keep the contract?
  *
- * Output. One line per invariant, S1 to S10 for a scheduler, B1 to B4 for a bound: `ok`, `skipped` with the reason, or
- * what broke and the command that repeats it; then `N passed, N failed, N skipped`. Status 0, 1 if something is broken,
- * 2 for an unknown name or option.
+ * Output. One line per invariant, S1 to S10 for a scheduler, B1 to B4 for a bound, and `explore` for a short
+ * exploration of either: `ok`, `skipped` with the reason, or what broke and the command that repeats it (of a specimen,
+ * whose faults are known, `convicted`); then `N passed, N failed, N skipped`. Status 0, 1 if something is broken, 2 for
+ * an unknown name or option.
  *
  * Which policies. All invariants under the scheduler's own idle and sizing policy; those that involve the policies (S1,
  * S2, S3, S8, S9) under every other admitted pair as well. --idle and --sizing choose one pair for all.
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/parameters.h"
+#include "cli/output.h"
 #include "inside.h"
 #include "invariants.h"
 #include "pilfer.h"
@@ -44,6 +45,7 @@ static const struct invariant scheduler_invariants[] = {
     {"S8", "quiet end", check_quiet_end, true},
     {"S9", "any worker count", check_worker_counts, true},
     {"S10", "no lock held", check_no_lock, false},
+    {"explore", "chosen interleavings", check_interleavings, false},
     {NULL},
 };
 
@@ -52,6 +54,7 @@ static const struct invariant bound_invariants[] = {
     {"B2", "active within the bound", check_limit, false},
     {"B3", "nothing stranded", check_stranded, false},
     {"B4", "reader counters add up", check_readers, false},
+    {"explore", "chosen interleavings", check_interleavings, false},
     {NULL},
 };
 
@@ -137,9 +140,7 @@ static size_t list_names(enum pilfer_kind kind, const char **out, size_t count)
 
 static int refuse_name(const char *what, const char *name, const char *const *names, size_t count)
 {
-    const char *nearest = nearest_word(name, names, count);
-    fprintf(stderr, "pilfer-check: no %s is called '%s'%s%s%s\n", what, name, nearest != NULL ? "; did you mean '" : "",
-            nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+    complain("check: no %s is called '%s'%s", what, escaped(name), hint(name, names, count));
     return STATUS_USAGE;
 }
 
@@ -222,13 +223,21 @@ static size_t list_pairs(const struct request *request, const struct invariant *
     return count;
 }
 
+/* Verdicts stand below one another, also behind a long id. */
+static void print_head(const struct invariant *invariant)
+{
+    const int width = strlen(invariant->id) > 4 ? (int)strlen(invariant->id) : 4;
+    printf("%-*s %-*s ", width, invariant->id, 28 - width, invariant->name);
+}
+
 static void print_broken(const struct request *request, const struct invariant *invariant, const struct pair *pair,
-                         const struct verdict *verdict)
+                         const struct verdict *verdict, bool specimen)
 {
     const struct {
         const char *option, *value;
     } chosen[] = {{"idle", pair->idle}, {"sizing", pair->sizing}, {"over", request->subject.over}};
-    printf("%-4s %-24s broken: %s; repeat: %s %s --only %s --seed %llu", invariant->id, invariant->name, verdict->text,
+    print_head(invariant);
+    printf("%s: %s; repeat: %s %s --only %s --seed %llu", specimen ? "convicted" : "broken", verdict->text,
            request->program, request->subject.name, invariant->id, (unsigned long long)request->subject.seed);
     for (size_t i = 0; i < sizeof(chosen) / sizeof(chosen[0]); i++)
         if (chosen[i].value != NULL)
@@ -239,11 +248,14 @@ static void print_broken(const struct request *request, const struct invariant *
 static void print_held(const struct invariant *invariant, const struct verdict *verdict, const struct pair *pairs,
                        size_t pair_count, bool specimen)
 {
+    print_head(invariant);
     if (verdict->outcome == OUTCOME_SKIPPED) {
-        printf("%-4s %-24s skipped: %s\n", invariant->id, invariant->name, verdict->text);
+        printf("skipped: %s\n", verdict->text);
         return;
     }
-    printf("%-4s %-24s ok", invariant->id, invariant->name);
+    printf("ok");
+    if (verdict->text[0] != '\0')
+        printf(" (%s)", verdict->text);
     for (size_t i = 1; i < pair_count; i++)
         printf("%s%s+%s", i == 1 ? " (also under " : ", ", pairs[i].idle, pairs[i].sizing);
     printf("%s%s\n", pair_count > 1 ? ")" : "",
@@ -251,8 +263,9 @@ static void print_held(const struct invariant *invariant, const struct verdict *
 }
 
 /* Checks one invariant under each of its pairs and prints its line. */
-static enum outcome check_invariant(const struct request *request, const struct invariant *invariant, bool specimen)
+static enum outcome check_invariant(const struct request *request, const struct invariant *invariant)
 {
+    const bool specimen = inside_is_specimen(&request->subject);
     struct pair pairs[PAIRS_MAX];
     const size_t count = list_pairs(request, invariant, pairs);
     struct verdict verdict = {.outcome = OUTCOME_HELD};
@@ -263,12 +276,11 @@ static enum outcome check_invariant(const struct request *request, const struct 
         subject.sizing = pairs[i].sizing;
         const int status = harness_run(invariant->test, &subject, request->patience_s, &now);
         if (status != 0) {
-            fprintf(stderr, "pilfer-check: cannot start a child process for %s: %s\n", invariant->id,
-                    strerror(-status));
+            complain("check: cannot start a child process for %s: %s", invariant->id, strerror(-status));
             exit(STATUS_SURROUNDINGS);
         }
         if (now.outcome == OUTCOME_BROKEN) {
-            print_broken(request, invariant, &pairs[i], &now);
+            print_broken(request, invariant, &pairs[i], &now, specimen);
             return OUTCOME_BROKEN;
         }
         if (i == 0)
@@ -278,13 +290,15 @@ static enum outcome check_invariant(const struct request *request, const struct 
     return verdict.outcome;
 }
 
-static bool is_specimen(const char *name)
+/* Everything that was asked for. Returns the exit status. */
+static int check_all(const struct request *request, const struct invariant *invariants)
 {
-    struct pilfer_entry entry;
-    for (uint32_t i = 0; pilfer_entry(PILFER_KIND_BOUND, i, &entry); i++)
-        if (strcmp(entry.name, name) == 0)
-            return entry.specimen;
-    return false;
+    uint32_t counts[] = {[OUTCOME_HELD] = 0, [OUTCOME_BROKEN] = 0, [OUTCOME_SKIPPED] = 0};
+    for (const struct invariant *invariant = invariants; invariant->id != NULL; invariant++)
+        if (request->only == NULL || is_listed(request->only, invariant->id))
+            counts[check_invariant(request, invariant)]++;
+    printf("%u passed, %u failed, %u skipped\n", counts[OUTCOME_HELD], counts[OUTCOME_BROKEN], counts[OUTCOME_SKIPPED]);
+    return counts[OUTCOME_BROKEN] > 0 ? STATUS_BROKEN : STATUS_HELD;
 }
 
 int main(int argument_count, char **arguments)
@@ -292,6 +306,7 @@ int main(int argument_count, char **arguments)
     struct request request = {.subject.seed = 1, .patience_s = PATIENCE_S_DEFAULT, .program = arguments[0]};
     const struct argp parser = {
         option_table, parse_option, "NAME", "Checks a scheduler or a bound against the contract.", NULL, NULL, NULL};
+    output_init();
     argp_err_exit_status = STATUS_USAGE;
     argp_parse(&parser, argument_count, arguments, 0, NULL, &request);
     int status = check_names(&request.subject);
@@ -299,17 +314,12 @@ int main(int argument_count, char **arguments)
     const struct invariant *invariants = is_bound ? bound_invariants : scheduler_invariants;
     if (status == 0)
         status = check_only(request.only, invariants);
+    if (status == 0 && platform_init() != 0) {
+        complain("check: the platform cannot be prepared");
+        status = STATUS_SURROUNDINGS;
+    }
     if (status != 0)
         return status;
-    if (platform_init() != 0) {
-        fprintf(stderr, "pilfer-check: the platform cannot be prepared\n");
-        return STATUS_SURROUNDINGS;
-    }
     setvbuf(stdout, NULL, _IOLBF, 0);
-    uint32_t counts[] = {[OUTCOME_HELD] = 0, [OUTCOME_BROKEN] = 0, [OUTCOME_SKIPPED] = 0};
-    for (const struct invariant *invariant = invariants; invariant->id != NULL; invariant++)
-        if (request.only == NULL || is_listed(request.only, invariant->id))
-            counts[check_invariant(&request, invariant, is_specimen(request.subject.name))]++;
-    printf("%u passed, %u failed, %u skipped\n", counts[OUTCOME_HELD], counts[OUTCOME_BROKEN], counts[OUTCOME_SKIPPED]);
-    return counts[OUTCOME_BROKEN] > 0 ? STATUS_BROKEN : STATUS_HELD;
+    return output_finish(check_all(&request, invariants));
 }

@@ -68,13 +68,18 @@ static void keep(struct violation *violation, const struct cell *cell, const str
     keep_choices(violation, result->choices, result->choice_count);
 }
 
-/* Each invariant once. */
+/* Each invariant once, by its shortest run: that is the one to be read. */
 static void note_broken(struct outcome *outcome, const struct cell *cell, const struct explored_result *result)
 {
     outcome->broken++;
-    for (uint32_t i = 0; i < outcome->violation_count; i++)
-        if (strcmp(outcome->violations[i].invariant, result->invariant) == 0)
-            return;
+    for (uint32_t i = 0; i < outcome->violation_count; i++) {
+        struct violation *known = &outcome->violations[i];
+        if (strcmp(known->invariant, result->invariant) != 0)
+            continue;
+        if (result->choice_count < known->choice_count)
+            keep(known, cell, result, known->run);
+        return;
+    }
     if (outcome->violation_count == KINDS_MAX)
         return;
     struct violation *violation = &outcome->violations[outcome->violation_count++];
@@ -110,6 +115,19 @@ void explore_shrink(struct violation *violation)
 
 /* ---- many runs ---- */
 
+static void note_run(struct outcome *outcome, const struct cell *cell, const struct explored_result *result)
+{
+    enum { PRIME = 0x1b3 }; /* FNV-1a, 64 bits, without its offset */
+    uint64_t digest = outcome->digest;
+    outcome->runs++;
+    for (uint32_t i = 0; i < result->choice_count; i++)
+        digest = (digest ^ ((uint64_t)result->choices[i].count << 16 | result->choices[i].chosen)) *
+                 ((UINT64_C(1) << 40) + PRIME);
+    outcome->digest = (digest ^ result->steps) * ((UINT64_C(1) << 40) + PRIME);
+    if (result->broken)
+        note_broken(outcome, cell, result);
+}
+
 struct walk {
     const struct subject *subject;
     const struct request *request;
@@ -121,6 +139,11 @@ struct walk {
 static bool is_wanted(const char *wanted, const char *name)
 {
     return wanted == NULL || strcmp(wanted, name) == 0;
+}
+
+static bool does_apply(const struct scenario *scenario, const struct configuration *configuration)
+{
+    return scenario->applies == NULL || scenario->applies(configuration);
 }
 
 static bool done(const struct walk *walk)
@@ -143,7 +166,7 @@ static void list_cells(struct walk *walk)
                 const struct configuration *configuration = &subject->configurations[j];
                 if (!request->models[model] || !is_wanted(request->scenario, scenario->name) ||
                     !is_wanted(request->configuration, configuration->label) ||
-                    (scenario->applies != NULL && !scenario->applies(configuration)) ||
+                    !does_apply(scenario, configuration) ||
                     (request->strategies[EXPLORED_EXHAUSTIVE] && !scenario->exhaustive))
                     continue;
                 struct cell *cell = &walk->cells[walk->count++];
@@ -173,11 +196,9 @@ static void run_randomly(struct walk *walk)
         cell->settings.strategy = pct ? EXPLORED_PCT : EXPLORED_RANDOM;
         cell->settings.reuse_memory = round / 2 % 2 != 0;
         cell->settings.seed = mix(request->seed, run);
-        walk->outcome->runs++;
-        const struct explored_result *result = explore_cell(cell, NULL, 0);
-        if (result->broken)
-            note_broken(walk->outcome, cell, result);
-        watch_step(walk->outcome->runs, request->runs, walk->outcome->violation_count);
+        note_run(walk->outcome, cell, explore_cell(cell, NULL, 0));
+        if (!request->quiet)
+            watch_step(walk->outcome->runs, request->runs, walk->outcome->violation_count);
     }
 }
 
@@ -195,12 +216,11 @@ static void walk_through(struct walk *walk, struct cell *cell)
             walk->outcome->complete = false;
             break;
         }
-        walk->outcome->runs++;
         runs++;
         result = explore_cell(cell, prefix, prefix_count);
-        if (result->broken)
-            note_broken(walk->outcome, cell, result);
-        watch_step(walk->outcome->runs, 0, walk->outcome->violation_count);
+        note_run(walk->outcome, cell, result);
+        if (!walk->request->quiet)
+            watch_step(walk->outcome->runs, 0, walk->outcome->violation_count);
     } while (!done(walk) && explored_next(&cell->settings, result, prefix, CHOICES_MAX, &prefix_count));
     free(prefix);
 }
@@ -286,6 +306,7 @@ int run_read(const struct subject *subject, const char *text, struct violation *
         if (out->choices == NULL)
             abort();
         bool known = out->cell.scenario != NULL && out->cell.configuration != NULL &&
+                     does_apply(out->cell.scenario, out->cell.configuration) &&
                      (out->cell.settings.reuse_memory || strcmp(parts[MEMORY], "fresh") == 0);
         status = known ? explored_read(parts[CHOICES], out->choices, CHOICES_MAX, &out->choice_count) : -EINVAL;
     }

@@ -4,8 +4,8 @@
  *
  * How it works. A subject's scenarios, configurations and models make cells. Random and pct runs go round the cells;
  * each run has a seed of its own, made from the seed and its number, so any run can be made again alone. An exhaustive
- * walk takes one cell after another. A broken run is run again with traces, shrunk by dropping deviations, and printed;
- * each invariant once.
+ * walk takes one cell after another. Of each invariant that is broken the shortest run is kept; it is shrunk by
+ * dropping deviations, made again with traces, and printed.
  */
 #ifndef PILFER_TESTS_EXPLORE_EXPLORE_H
 #define PILFER_TESTS_EXPLORE_EXPLORE_H
@@ -53,6 +53,7 @@ struct violation {
 
 struct outcome {
     uint64_t runs, broken;
+    uint64_t digest; /* of every choice of every run: the same on any machine and in any build */
     uint32_t cells;
     bool complete; /* exhaustive: every walk came to its end */
     struct violation violations[KINDS_MAX];
@@ -75,8 +76,9 @@ void explore_shrink(struct violation *violation);
 int run_write(const struct violation *violation, char *text, size_t room);
 int run_read(const struct subject *subject, const char *text, struct violation *out);
 
-/* The table of a run: one column per thread. lines_max: of its end, 0: all. */
-void report_violation(FILE *to, const struct subject *subject, const struct violation *violation, uint32_t lines_max);
+/* Makes the run again and prints its table, one column per thread. lines_max: of its end, 0: all. False, and nothing is
+ * printed, if nothing is broken in it. */
+bool report_violation(FILE *to, const struct subject *subject, const struct violation *violation, uint32_t lines_max);
 
 /* One line: the invariant, what was seen, the command that replays it. */
 void report_brief(FILE *to, const struct subject *subject, const struct violation *violation);

@@ -47,8 +47,8 @@ bool library_ring_push(struct library_ring *ring, struct pilfer_task *task)
 
 struct pilfer_task *library_ring_pop(struct library_ring *ring)
 {
-    uint32_t place = shared_u32_load_acquire(&ring->taken);
     for (;;) {
+        uint32_t place = shared_u32_load_acquire(&ring->taken); /* again after a lost CAS, which acquires nothing */
         if (place == shared_u32_load_acquire(&ring->committed))
             return NULL;
         struct pilfer_task *task = shared_ptr_load_relaxed(&ring->cells[place % ring->capacity]);

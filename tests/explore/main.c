@@ -23,8 +23,10 @@ enum { NAMES_MAX = 512, LINES_SHOWN = 60, STATUS_INTERNAL = 5 };
 static int check_word(const struct subject *subject, const char *option, const char *word, const char *const *names,
                       uint32_t count)
 {
+    if (word == NULL)
+        return 0;
     for (uint32_t i = 0; i < count; i++)
-        if (word == NULL || strcmp(names[i], word) == 0)
+        if (strcmp(names[i], word) == 0)
             return 0;
     return complain("explore: --%s: %s has no '%s'%s", option, subject->name, escaped(word), hint(word, names, count));
 }
@@ -62,6 +64,12 @@ static int list(const struct subject *subject)
 
 /* ---- exploring and replaying ---- */
 
+static int complain_of_canary(void)
+{
+    complain("explore: the canary, a lost update, was not caught: the explorer is broken");
+    return STATUS_INTERNAL;
+}
+
 static int replay(const struct subject *subject, const char *text)
 {
     struct violation violation;
@@ -71,11 +79,14 @@ static int replay(const struct subject *subject, const char *text)
                         "as an exploration prints it",
                         escaped(text), subject->name),
                EXIT_USAGE;
-    const struct explored_result *result = explore_cell(&violation.cell, violation.choices, violation.choice_count);
-    int status = result->broken ? EXIT_INVALID : EXIT_DONE;
-    report_violation(stdout, subject, &violation, 0);
+    bool broken = report_violation(stdout, subject, &violation, 0);
     free(violation.choices);
-    return status;
+    if (broken)
+        return EXIT_INVALID;
+    if (!canary_is_caught())
+        return complain_of_canary();
+    printf("nothing is broken in this run\n");
+    return EXIT_DONE;
 }
 
 static const char *how_it_ended(const struct request *request, const struct outcome *outcome)
@@ -92,7 +103,6 @@ static int explore_subject(const struct subject *subject, const struct request *
     static struct outcome outcome;
     if (subject->library != NULL)
         printf("%s: %s\n", subject->name, subject->library);
-    watch_begin();
     explore(subject, request, &outcome);
     watch_end();
     if (outcome.cells == 0)
@@ -109,22 +119,21 @@ static int explore_subject(const struct subject *subject, const struct request *
         report_violation(stdout, subject, violation, LINES_SHOWN);
         printf("\n");
     }
-    printf("explored %llu runs, %llu broken, %u kinds, %u cells%s, %.0f runs/s\n", (unsigned long long)outcome.runs,
-           (unsigned long long)outcome.broken, outcome.violation_count, outcome.cells, how_it_ended(request, &outcome),
+    printf("explored %llu runs, %llu broken, %u kinds, %u cells%s, digest %016llx, %.0f runs/s\n",
+           (unsigned long long)outcome.runs, (unsigned long long)outcome.broken, outcome.violation_count, outcome.cells,
+           how_it_ended(request, &outcome), (unsigned long long)outcome.digest,
            outcome.seconds > 0 ? (double)outcome.runs / outcome.seconds : 0);
     explore_free(&outcome);
-    if (watch_signal() != 0)
-        return watch_signal() == SIGTERM ? EXIT_TERMINATED : EXIT_INTERRUPTED;
     return outcome.broken > 0 ? EXIT_INVALID : EXIT_DONE;
 }
 
 static int run(const struct command *command)
 {
     static struct subject subject;
-    if (!canary_is_caught()) {
-        complain("explore: the canary, a lost update, was not caught: the explorer is broken");
-        return STATUS_INTERNAL;
-    }
+    /* Not before a replay: a debugger is to stop at what is replayed. */
+    if (command->replay == NULL && !canary_is_caught())
+        return complain_of_canary();
+    watch_begin();
     if (command->mutants)
         return command->search ? search_mutants(&command->request) : explore_mutants(&command->request);
     subject_find(command->name, &subject);
@@ -146,5 +155,7 @@ int main(int argument_count, char **arguments)
     int status = command_read(argument_count, arguments, names, name_count, &command);
     if (status < 0)
         status = command.list && command.name == NULL ? list_names(names, name_count) : run(&command);
+    if (watch_signal() != 0)
+        status = watch_signal() == SIGTERM ? EXIT_TERMINATED : EXIT_INTERRUPTED;
     return output_finish(status);
 }

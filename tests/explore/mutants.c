@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "watch.h"
+
 enum { MUTANTS_MAX = 1024, RUNS_TO_KILL = 200000, RUNS_TO_REACH = 40, RUNS_TO_SEARCH = 30000, NAMES_MAX = 512 };
 
 struct mutant {
@@ -162,6 +164,7 @@ static struct request request_of(const struct request *base, uint64_t runs)
 {
     struct request request = *base;
     request.stops_at_first = true;
+    request.quiet = true;
     request.runs = runs;
     return request;
 }
@@ -189,6 +192,8 @@ static bool check_mutant(const struct mutant *mutant, const struct request *base
 {
     const struct line *line = find_line(mutant);
     uint64_t run = line != NULL && line->reason == NULL ? run_line(mutant, line, base) : 0;
+    if (run == 0 && watch_signal() != 0)
+        return false; /* not tried to the end */
     print_mutant(mutant);
     if (run > 0)
         printf("  killed by %s %s %s, run %llu\n", line->subject, line->scenario, line->model, (unsigned long long)run);
@@ -222,12 +227,12 @@ int explore_mutants(const struct request *request)
 {
     static struct mutant mutants[MUTANTS_MAX];
     uint32_t count = list_mutants(mutants), killed = 0, survivors = 0;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count && watch_signal() == 0; i++)
         killed += check_mutant(&mutants[i], request, &survivors);
     uint32_t stale = stale_lines(mutants, count);
     if (survivors > 0)
         printf("%u survive for the reason given\n", survivors);
-    printf("killed %u of %u\n", killed, count);
+    printf("killed %u of %u%s\n", killed, count, watch_signal() != 0 ? ", interrupted" : "");
     return killed + survivors == count && stale == 0 ? 0 : 1;
 }
 
@@ -296,7 +301,7 @@ int search_mutants(const struct request *request)
     uint32_t candidate_count = list_candidates(candidates);
     for (uint32_t i = 0; i < candidate_count; i++)
         find_reached(&candidates[i], mutants, count, request);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && watch_signal() == 0; i++) {
         bool reached = false, found = false;
         for (uint32_t j = 0; j < candidate_count && !found; j++) {
             reached = reached || candidates[j].reached[i];

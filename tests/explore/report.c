@@ -64,25 +64,24 @@ static void print_table(FILE *to, const struct explored_result *result, uint32_t
     print_rule(to, columns, width);
 }
 
-void report_violation(FILE *to, const struct subject *subject, const struct violation *violation, uint32_t lines_max)
+bool report_violation(FILE *to, const struct subject *subject, const struct violation *violation, uint32_t lines_max)
 {
     static char run[RUN_ROOM];
     struct cell cell = violation->cell;
     cell.settings.traces = true;
     const struct explored_result *result = explore_cell(&cell, violation->choices, violation->choice_count);
-    if (!result->broken) {
-        fprintf(to, "nothing is broken in this run\n");
-        return;
-    }
+    if (!result->broken)
+        return false;
     fprintf(to, "%s: %s\n", result->invariant, result->text);
     fprintf(to, "scenario %s (%s), configuration %s, model %s, %u preemptions\n\n", cell.scenario->name,
             cell.scenario->promise, cell.configuration->label, explored_model_names[cell.settings.model],
             result->preemptions);
     print_table(to, result, lines_max);
     if (run_write(violation, run, sizeof run) != 0)
-        return;
+        return true;
     fprintf(to, "replay: ./run explore %s --replay %s\n", subject->name, run);
     fprintf(to, "under gdb: gdb --args build/tests/explore/pilfer-explore %s --replay %s\n", subject->name, run);
+    return true;
 }
 
 void report_brief(FILE *to, const struct subject *subject, const struct violation *violation)

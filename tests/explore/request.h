@@ -18,7 +18,7 @@ struct request {
     uint64_t seed;
     uint32_t preemption_bound, stale_bound;
     bool stops_at_first;          /* at the first broken run */
-    bool quiet;                   /* nothing is printed */
+    bool quiet;                   /* no line of progress */
 };
 
 #endif

@@ -5,7 +5,9 @@
  * Method. Idle policy eager, whose last look is at the queue. The scheduler is global-queue, with two of its callbacks
  * held up. next tells that it has found the queue empty and waits until the test has submitted a task (which nobody is
  * woken for, since the worker still counts as engaged). pending, the worker's last look, waits until close has begun,
- * and then until the workers are told to leave, or for so many yields that they would have been. Nothing sleeps.
+ * and then until the workers are told to leave, or for so many yields that they would have been. In the second setting
+ * it waits only until close looks at the queue, and that look is held up until the worker has taken the task; the task
+ * waits for the workers to be told to leave, as above, before it submits. Nothing sleeps.
  */
 #include <check.h>
 #include <errno.h>
@@ -19,11 +21,14 @@ enum phase {
     PHASE_LOOKED,    /* next has seen it */
     PHASE_SUBMITTED, /* a task has been put into it since */
     PHASE_LAST_LOOK, /* the worker counts as idle and takes its last look */
+    PHASE_CLOSER,    /* close looks at the queue */
+    PHASE_RUNS,      /* the worker came back and has taken the task */
 };
 
 enum { LOOKS_MAX = 5000 };
 
 static struct shared_u32 phase; /* written by the test and the worker by turns; @P test.phase */
+static bool closer_held_up;     /* the second setting; before any thread */
 
 static const struct scheduler *honest(void)
 {
@@ -41,17 +46,31 @@ static enum next_result next_held_up(struct worker *worker, struct pilfer_task *
     return result;
 }
 
-static bool pending_held_up(struct pool *pool)
+/* Until the workers are told to leave, or would have been. */
+static void wait_for_stop(const struct pool *pool)
 {
-    const struct worker *self = pool_self(pool);
-    const bool held_up = self != NULL && shared_u32_load_acquire(&phase) == PHASE_SUBMITTED;
-    if (held_up)
-        shared_u32_store_release(&phase, PHASE_LAST_LOOK);
-    while (held_up && shared_u32_load_relaxed(&pool->state) == POOL_RUNNING)
-        platform_yield();
-    for (uint32_t look = 0; held_up && look < LOOKS_MAX; look++)
+    for (uint32_t look = 0; look < LOOKS_MAX; look++)
         if (shared_u32_load_relaxed(&pool->state) < POOL_STOPPED)
             platform_yield();
+}
+
+static bool pending_held_up(struct pool *pool)
+{
+    const bool is_closer = pool_self(pool) == NULL;
+    if (!is_closer && shared_u32_load_acquire(&phase) == PHASE_SUBMITTED) {
+        shared_u32_store_release(&phase, PHASE_LAST_LOOK);
+        while (shared_u32_load_relaxed(&pool->state) == POOL_RUNNING)
+            platform_yield();
+        if (closer_held_up)
+            while (shared_u32_load_acquire(&phase) != PHASE_CLOSER)
+                platform_yield();
+        else
+            wait_for_stop(pool);
+    } else if (is_closer && closer_held_up && shared_u32_load_acquire(&phase) == PHASE_LAST_LOOK) {
+        shared_u32_store_release(&phase, PHASE_CLOSER);
+        while (shared_u32_load_acquire(&phase) != PHASE_RUNS)
+            platform_yield();
+    }
     return honest()->pending(pool);
 }
 
@@ -68,6 +87,10 @@ static void run_item(struct pilfer_task *task)
 {
     struct item *item = (struct item *)task;
     item->runs++;
+    if (shared_u32_load_acquire(&phase) == PHASE_CLOSER) {
+        shared_u32_store_release(&phase, PHASE_RUNS);
+        wait_for_stop(item->executor->pool);
+    }
     if (item->child != NULL)
         item->status = pilfer_submit(item->executor, &item->child->task, PILFER_PLACEMENT_DEFAULT);
 }
@@ -111,6 +134,18 @@ START_TEST(test_run)
 }
 END_TEST
 
+/* The same, with a worker that comes back to it while close looks around. */
+START_TEST(test_run_taken)
+{
+    struct item child = {.task.run = run_item};
+    struct item parent = {.task.run = run_item, .child = &child, .status = -EINVAL};
+    closer_held_up = true;
+    ck_assert_uint_eq(close_at_last_look(true, &parent), 3);
+    ck_assert_int_eq(parent.status, 0);
+    ck_assert_uint_eq(child.runs, 1);
+}
+END_TEST
+
 /* PILFER_CLOSE_DROP: a worker that comes back to it leaves it, since nobody would run what it might wait for. */
 START_TEST(test_drop)
 {
@@ -126,6 +161,7 @@ int main(void)
     TCase *ends = tcase_create("ends");
     tcase_set_timeout(ends, 60);
     tcase_add_test(ends, test_run);
+    tcase_add_test(ends, test_run_taken);
     tcase_add_test(ends, test_drop);
     Suite *suite = suite_create("closing");
     suite_add_tcase(suite, ends);
