@@ -204,6 +204,33 @@ void pilfer_extras(struct pilfer_executor *executor, void (*visit)(void *context
         executor->bound->bound->extras(executor->bound, visit, context);
     if (executor->pool->scheduler->extras != NULL)
         executor->pool->scheduler->extras(executor->pool, visit, context);
+    if (executor->pool->sizing->extras != NULL)
+        executor->pool->sizing->extras(executor->pool, visit, context);
+}
+
+int pilfer_set_min_workers(struct pilfer_executor *executor, struct pilfer_limits minimum)
+{
+    struct pool *pool = executor->pool;
+    if (pool->sizing->set_minimum == NULL)
+        return -ENOTSUP;
+    return pool->sizing->set_minimum(pool, pool_self(pool), minimum) ? 0 : -EINVAL;
+}
+
+int pilfer_set_max_workers(struct pilfer_executor *executor, struct pilfer_limits maximum)
+{
+    struct pool *pool = executor->pool;
+    if (pool->sizing->set_maximum == NULL)
+        return -ENOTSUP;
+    return pool->sizing->set_maximum(pool, pool_self(pool), maximum) ? 0 : -EINVAL;
+}
+
+int pilfer_read_limits(struct pilfer_executor *executor, struct pilfer_limit_values *out)
+{
+    struct pool *pool = executor->pool;
+    if (pool->sizing->read_limits == NULL)
+        return -ENOTSUP;
+    pool->sizing->read_limits(pool, out);
+    return 0;
 }
 
 int pilfer_write_trace(struct pilfer_executor *executor, int descriptor)

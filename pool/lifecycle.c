@@ -61,7 +61,8 @@ static int init_tables(struct pool *pool)
 
 static int start_workers(struct pool *pool)
 {
-    for (uint32_t i = 0; i < pool->min_workers && !pool->sizing->starts_late; i++) {
+    uint32_t at_once = pool->min_workers > 0 && pool->sizing->starts_late ? 1 : pool->min_workers;
+    for (uint32_t i = 0; i < at_once; i++) {
         pool_counts_change(pool, 0, 1, 0);
         int status = worker_add(pool);
         if (status == 0)
@@ -90,11 +91,13 @@ int pool_create(const struct pilfer_options *options, const struct scheduler *sc
     pool->max_workers = has_workers ? options->max_workers : 0;
     pool->spin_limit = options->spin_limit;
     pool->worker_slots = has_workers ? options->max_workers + PILFER_SUBSTITUTES_MAX : 0;
-    pool->processors = platform_usable_cpus();
     pool->seed = options->seed;
     pool->trace_events = options->trace_events;
     pool->settings = options->settings;
     pool->setting_count = options->setting_count;
+    pool->processors = (uint32_t)pool_setting(pool, "processors");
+    if (pool->processors == 0)
+        pool->processors = platform_usable_cpus();
     shared_u32_store_relaxed(&pool->thread_limit, pool->worker_slots); /* counter only */
     int status = allocate(pool) ? init_tables(pool) : -ENOMEM;
     if (status != 0) {

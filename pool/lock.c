@@ -13,13 +13,17 @@ enum { FREE, HELD, CONTENDED };
 #define LOCK_SPIN_PAUSES 20
 #endif
 
+bool lock_try(struct lock *lock)
+{
+    uint32_t expected = FREE;
+    /* @P lock.1: relies on everything that the last holder wrote. */
+    return shared_u32_cas_acquire(&lock->word, &expected, HELD);
+}
 
 void lock_lock(struct lock *lock)
 {
     for (int i = 0; i < LOCK_SPIN_PAUSES; i++) {
-        uint32_t expected = FREE;
-        /* @P lock.1: relies on everything that the last holder wrote. */
-        if (shared_u32_cas_acquire(&lock->word, &expected, HELD))
+        if (lock_try(lock))
             return;
         platform_pause(1);
     }

@@ -18,6 +18,7 @@ struct lock {
 
 /* Any thread; all zero bytes is an unlocked lock. */
 void lock_lock(struct lock *lock);
+bool lock_try(struct lock *lock); /* false: somebody holds it */
 void lock_unlock(struct lock *lock);
 
 #endif

@@ -61,8 +61,8 @@ struct pilfer_options {
     const char *over;      /* for a bound: the pool scheduler below it; default PILFER_OVER_DEFAULT */
     const char *idle;      /* idle policy; default: the scheduler's own */
     const char *sizing;    /* sizing policy; default: the scheduler's own */
-    uint32_t min_workers;  /* started at once; default 1 */
-    uint32_t max_workers;  /* default: usable CPUs under sizing fixed; at most PILFER_WORKERS_MAX */
+    uint32_t min_workers;  /* fixed: started at once, default 1; hill-climbing: default usable CPUs */
+    uint32_t max_workers;  /* default: usable CPUs under fixed, PILFER_WORKERS_MAX under hill-climbing; at most that */
     uint32_t spin_limit;   /* L of the published runtime: 2 L back-off steps before parking; 0 parks at once */
     uint32_t parallelism;  /* for a bound: items at once; default: max_workers resolved */
     const struct pilfer_setting *settings;
@@ -109,6 +109,28 @@ int pilfer_wait(struct pilfer_executor *executor, struct pilfer_latch *latch);
 
 #define PILFER_HELP_DEPTH_MAX  64
 #define PILFER_SUBSTITUTES_MAX 256
+
+/* ---- limits that move ---- */
+
+/* The published pool's pairs: workers, and I/O completion threads, which do not exist on Unix. Their number is checked,
+ * kept and given back, and has no other effect. */
+struct pilfer_limits {
+    int32_t workers, completion_threads;
+};
+
+struct pilfer_limit_values {
+    struct pilfer_limits minimum, maximum;
+    struct pilfer_limits available; /* maximum less the workers engaged; the completion threads' maximum */
+};
+
+/* As SetMinThreads, SetMaxThreads and the three getters of the published runtime, for an executor whose sizing moves
+ * (hill-climbing). Returns 0; -EINVAL: refused, nothing has changed (the original returns false); -ENOTSUP: the sizing
+ * has no such limits. Zeros are a minimum of one, and refused as a maximum; a minimum above the maximum is refused,
+ * either way round, so the order of calls matters. A maximum above the max_workers of pilfer_open is cut to that. Any
+ * thread. With a bound: those of the executor below it. */
+int pilfer_set_min_workers(struct pilfer_executor *executor, struct pilfer_limits minimum);
+int pilfer_set_max_workers(struct pilfer_executor *executor, struct pilfer_limits maximum);
+int pilfer_read_limits(struct pilfer_executor *executor, struct pilfer_limit_values *out);
 
 /* ---- guests ---- */
 

@@ -184,7 +184,7 @@ uint32_t pool_existing(const struct pool *pool)
     return shared_u32_load_acquire(&pool->existing);
 }
 
-uint64_t pool_setting(const struct pool *pool, const char *name)
+uint64_t pool_setting_or(const struct pool *pool, const char *name, uint64_t otherwise)
 {
     for (uint32_t i = 0; i < pool->setting_count; i++)
         if (strcmp(pool->settings[i].name, name) == 0)
@@ -192,7 +192,12 @@ uint64_t pool_setting(const struct pool *pool, const char *name)
     for (const struct scheduler_parameter *p = pool->scheduler->parameters; p != NULL && p->name != NULL; p++)
         if (strcmp(p->name, name) == 0)
             return p->initial;
-    return 0;
+    return otherwise;
+}
+
+uint64_t pool_setting(const struct pool *pool, const char *name)
+{
+    return pool_setting_or(pool, name, 0);
 }
 
 bool pool_is_stopping(const struct pool *pool)
@@ -309,6 +314,8 @@ static void accepted(struct pool *pool, struct worker *self, uint32_t tasks, uin
     pool_count(pool, self, COUNTER_tasks_accepted, tasks);
     if (wakes > 0)
         pool->idle->submitted(pool, self, wakes);
+    if (wakes > 0 && pool->idle->requests == NULL && pool->sizing->requested != NULL)
+        pool->sizing->requested(pool, self);
     if ((pool->scheduler->caps & SCHEDULER_RUNS_IN_SUBMITTER) != 0)
         worker_run_inline(self);
 }

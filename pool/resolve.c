@@ -85,6 +85,14 @@ static int resolve_names(const struct pilfer_options *options, struct resolution
     return 0;
 }
 
+static uint32_t processors(const struct pilfer_options *options)
+{
+    for (uint32_t i = 0; i < options->setting_count; i++)
+        if (strcmp(options->settings[i].name, "processors") == 0 && options->settings[i].value != 0)
+            return (uint32_t)options->settings[i].value;
+    return platform_usable_cpus();
+}
+
 static int resolve_limits(const struct pilfer_options *options, struct resolution *out, char *message)
 {
     struct pilfer_resolved *resolved = &out->resolved;
@@ -92,7 +100,7 @@ static int resolve_limits(const struct pilfer_options *options, struct resolutio
         return refuse(-EINVAL, message, "max-workers %u is above %u", options->max_workers, PILFER_WORKERS_MAX);
     bool has_workers = (out->scheduler->caps & SCHEDULER_RUNS_IN_SUBMITTER) == 0;
     uint32_t minimum = options->min_workers, maximum = options->max_workers;
-    out->sizing->limits(&minimum, &maximum);
+    out->sizing->limits(processors(options), &minimum, &maximum);
     if (minimum > maximum)
         return refuse(-EINVAL, message, "min-workers %u is above max-workers %u", minimum, maximum);
     if (options->spin_limit != PILFER_SPIN_LIMIT_DEFAULT && options->spin_limit > PILFER_SPIN_LIMIT_MAX)
@@ -140,9 +148,9 @@ int resolve(const struct pilfer_options *options, struct resolution *out, char *
     memset(out, 0, sizeof(*out));
     int status = resolve_names(options, out, message);
     if (status == 0)
-        status = resolve_limits(options, out, message);
-    if (status == 0)
         status = check_settings(options, out, message);
+    if (status == 0)
+        status = resolve_limits(options, out, message);
     if (status != 0)
         return status;
     struct pilfer_resolved *resolved = &out->resolved;

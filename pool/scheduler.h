@@ -144,28 +144,42 @@ struct idle_policy {
     void (*release)(struct pool *pool, struct worker *self);
     /* The pool stops: every wait returns false, now and in future. Any thread, once. */
     void (*stop)(struct pool *pool);
+    /* Optional, for sizing policies; without them the scheduler's pending() and release are used. requests: workers that
+     * were asked for and have not begun a turn. add_worker: engages and releases one if the goal allows it, for a request
+     * that was made before. Any thread; self as in submitted. */
+    uint32_t (*requests)(struct pool *pool);
+    void (*add_worker)(struct pool *pool, struct worker *self);
 };
 
 /* The sizing table, named sizing_<file stem>. Only a sizing policy writes the goal. */
 struct sizing_policy {
     const char *name, *summary;
-    /* Resolves defaults (0) of the two limits, in place. */
-    void (*limits)(uint32_t *min_workers, uint32_t *max_workers);
-    bool starts_late;               /* no worker is started before it is needed, min_workers or not */
-    size_t pool_state_size;         /* zeroed: pool->sizing_state */
-    int (*init)(struct pool *pool); /* calls pool_set_goal */
+    /* Resolves defaults (0) of the two limits, in place; processors: usable CPUs, or what the user puts in their place. */
+    void (*limits)(uint32_t processors, uint32_t *min_workers, uint32_t *max_workers);
+    /* One worker is started at once and stays, min_workers or not; the others are started when they are needed. */
+    bool starts_late;
+    size_t pool_state_size, worker_state_size; /* zeroed: pool->sizing_state, worker->sizing_state */
+    int (*init)(struct pool *pool);            /* calls pool_set_goal */
     void (*fini)(struct pool *pool);
+    /* Optional: an engaged worker begins to look for tasks. */
+    void (*turn_began)(struct worker *worker);
     /* Optional: a completion, by the worker that ran the task. False: too many are engaged, the worker has been
      * disengaged (pool_disengage_over) and ends its turn. */
     bool (*task_done)(struct worker *worker);
     void (*blocked)(struct pool *pool, int32_t change); /* optional: a task began (+1) or ended (-1) to block */
-    /* Optional: an idle policy asked for a worker, whether or not one could be engaged. Any thread; self as in
-     * idle_policy.submitted. */
+    /* Optional: a worker was asked for, whether or not one could be engaged: by an idle policy that keeps requests, or,
+     * under any other, by a submit that wants a wake. Any thread; self as in idle_policy.submitted. */
     void (*requested)(struct pool *pool, struct worker *self);
     /* Optional: a worker retired; existing is what is left. By that worker, with the add lock held. */
     void (*retired)(struct pool *pool, uint32_t existing);
     /* Optional: the pool stops; threads of the policy's own end now and are joined. Once, before the workers leave. */
     void (*stop)(struct pool *pool);
+    /* Optional, all three or none: limits that move (pilfer_set_min_workers and the others). False: refused. */
+    bool (*set_minimum)(struct pool *pool, struct worker *self, struct pilfer_limits minimum);
+    bool (*set_maximum)(struct pool *pool, struct worker *self, struct pilfer_limits maximum);
+    void (*read_limits)(struct pool *pool, struct pilfer_limit_values *out);
+    /* Optional. Numbers of its own, per pool; any thread. */
+    void (*extras)(struct pool *pool, void (*visit)(void *context, const char *name, double value), void *context);
 };
 
 /* ---- what the core offers ---- */
@@ -179,6 +193,7 @@ struct worker {
     uint64_t random;  /* state of worker_random */
     void *queueing;   /* the scheduler's; NULL for guests, but for schedulers that run in the submitter */
     void *idle_state; /* the idle policy's; NULL for guests */
+    void *sizing_state; /* the sizing policy's; NULL for guests */
     struct account *account;
     struct trace_ring *trace; /* NULL: no trace */
     /* below: private to the core */
@@ -199,7 +214,7 @@ struct pool {
     const struct sizing_policy *sizing;
     void *queueing, *idle_state, *sizing_state;
     uint32_t min_workers, max_workers, spin_limit, worker_slots;
-    uint32_t processors; /* P: usable CPUs; the spin loop's shape depends on P > 1 */
+    uint32_t processors; /* P: usable CPUs, or the scheduler's tunable of that name; the spin loop depends on P > 1 */
     uint64_t seed;
     uint32_t trace_events;
     const struct pilfer_setting *settings; /* owned copies; names are the parameters' own */
@@ -248,7 +263,7 @@ bool pool_disengage_over(struct worker *worker);
 
 /* The calling worker, which is disengaged and has waited long for nothing, wants to end its thread. True: it may, is no
  * longer counted as existing, and wait must return false; false: as many are promised as exist, or min_workers are left
- * (a sizing that starts late lets all of them go). */
+ * (one, where the sizing starts late). */
 bool pool_retire(struct worker *worker);
 
 /* How many are engaged, exist, may be engaged at most, and block; one moment's values. */
@@ -259,6 +274,9 @@ struct pool_numbers pool_numbers(const struct pool *pool);
 
 /* A tunable's value. The name must be one of the scheduler's parameters. */
 uint64_t pool_setting(const struct pool *pool, const char *name);
+
+/* As pool_setting; for a policy, which may stand under a scheduler that has no such tunable: then otherwise. */
+uint64_t pool_setting_or(const struct pool *pool, const char *name, uint64_t otherwise);
 
 /* Sets the limit on engaged workers; for sizing policies. A raised goal engages nobody by itself. */
 void pool_set_goal(struct pool *pool, uint32_t goal);

@@ -67,10 +67,13 @@ struct worker *worker_create(struct pool *pool, uint32_t index, bool is_worker, 
         worker->queueing = platform_alloc(pool->scheduler->worker_state_size);
     if (is_worker)
         worker->idle_state = platform_alloc(pool->idle->worker_state_size);
+    if (is_worker)
+        worker->sizing_state = platform_alloc(pool->sizing->worker_state_size);
     if (pool->trace_events > 0)
         worker->trace = trace_ring_create(pool->trace_events, name, index);
     bool complete = worker->account != NULL && (worker->queueing != NULL || !has_queue) &&
-                    (worker->idle_state != NULL || !is_worker) && (worker->trace != NULL || pool->trace_events == 0);
+                    (worker->idle_state != NULL || !is_worker) && (worker->sizing_state != NULL || !is_worker) &&
+                    (worker->trace != NULL || pool->trace_events == 0);
     if (complete && has_queue && pool->scheduler->worker_init != NULL)
         complete = pool->scheduler->worker_init(worker) == 0;
     if (complete)
@@ -78,6 +81,7 @@ struct worker *worker_create(struct pool *pool, uint32_t index, bool is_worker, 
     platform_free(worker->account);
     platform_free(worker->queueing);
     platform_free(worker->idle_state);
+    platform_free(worker->sizing_state);
     trace_ring_destroy(worker->trace);
     platform_free(worker);
     return NULL;
@@ -90,6 +94,7 @@ void worker_destroy(struct worker *worker)
     platform_free(worker->account);
     platform_free(worker->queueing);
     platform_free(worker->idle_state);
+    platform_free(worker->sizing_state);
     trace_ring_destroy(worker->trace);
     platform_free(worker);
 }
@@ -160,6 +165,8 @@ static struct turn dispatch(struct worker *worker)
 
     worker_count(worker, COUNTER_dispatches, 1);
     trace_event(worker->trace, TRACE_dispatch, TRACE_BEGIN, 0);
+    if (pool->sizing->turn_began != NULL)
+        pool->sizing->turn_began(worker);
     pool->idle->dispatch_begin(worker);
     while (!turn.stopped && !pool_is_stopping(pool) && (result = pool->scheduler->next(worker, &task)) == NEXT_TASK) {
         if (!turn.ran)
@@ -228,8 +235,8 @@ bool pool_retire(struct worker *worker)
 {
     struct pool *pool = worker->pool;
     struct platform_schedule schedule = {0};
-    /* A sizing that starts late looks again when a thread could not be started; without one somebody must stay. */
-    uint32_t kept = pool->sizing->starts_late ? 0 : pool->min_workers;
+    /* Somebody must stay, for the case that no thread can be started later. */
+    uint32_t kept = pool->sizing->starts_late ? 1 : pool->min_workers;
     lock_lock(&pool->private->add_lock);
     uint64_t word = shared_u64_load_relaxed(&pool->counts); /* re-checked by CAS */
     struct pool_counts counts;

@@ -205,6 +205,11 @@ static uint64_t dotnet_depth(struct pool *pool)
 
 static const struct scheduler_parameter dotnet_parameters[] = {
     {"idle-timeout-ms", 1, 3600000, 20000, "an idle worker ends its thread after so long"},
+    {"processors", 0, PILFER_WORKERS_MAX, 0, "P, in place of the usable CPUs (0)"},
+    {"hill-climbing", 0, 1, 1, "the goal follows the throughput"},
+    {"starvation-detection", 0, 1, 1, "the gate thread adds workers when requests starve"},
+    {"force-min-workers", 0, PILFER_WORKERS_MAX, 0, "min-workers, and the only value it can be set to (0: any)"},
+    {"force-max-workers", 0, PILFER_WORKERS_MAX, 0, "max-workers, and the only value it can be set to (0: any)"},
     {NULL},
 };
 
@@ -213,7 +218,7 @@ const struct scheduler scheduler_dotnet = {
     .summary = "the .NET 8 pool: a deque per worker, a shared queue, one pass of stealing",
     .caps = SCHEDULER_LIFO_LOCAL | SCHEDULER_FIFO_GLOBAL,
     .idle = "dotnet-handshake",
-    .sizing = "fixed",
+    .sizing = "hill-climbing",
     .parameters = dotnet_parameters,
     .pool_state_size = sizeof(struct dotnet),
     .worker_state_size = sizeof(struct dotnet_worker),

@@ -179,6 +179,12 @@ static void dotnet_release(struct pool *pool, struct worker *self)
     semaphore_release(&dotnet->semaphore, pool, self);
 }
 
+static uint32_t dotnet_requests(struct pool *pool)
+{
+    struct dotnet *dotnet = pool->idle_state;
+    return shared_u32_load_seq_cst(&dotnet->requests); /* seq_cst: as in take_request */
+}
+
 static void dotnet_stop(struct pool *pool)
 {
     struct dotnet *dotnet = pool->idle_state;
@@ -199,4 +205,6 @@ const struct idle_policy idle_dotnet_handshake = {
     .stopped = dotnet_stopped,
     .release = dotnet_release,
     .stop = dotnet_stop,
+    .requests = dotnet_requests,
+    .add_worker = maybe_add_worker,
 };

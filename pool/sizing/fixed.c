@@ -7,10 +7,10 @@
  */
 #include "scheduler.h"
 
-static void fixed_limits(uint32_t *min_workers, uint32_t *max_workers)
+static void fixed_limits(uint32_t processors, uint32_t *min_workers, uint32_t *max_workers)
 {
     if (*max_workers == 0)
-        *max_workers = platform_usable_cpus();
+        *max_workers = processors;
     if (*min_workers == 0)
         *min_workers = 1;
 }

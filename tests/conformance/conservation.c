@@ -103,6 +103,7 @@ static void check_queued(const struct subject *subject, uint32_t workers)
     struct pilfer_executor *executor = load_open(subject, workers, SPIN_LIMIT, 0);
     struct held held = {.expected = workers};
     struct hold holds[64];
+    load_may_engage(executor, workers);
     check_trying("holding all of %u workers in tasks", workers);
     pilfer_latch_init(&held.latch, workers);
     for (uint32_t i = 0; i < workers; i++) {

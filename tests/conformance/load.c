@@ -245,3 +245,11 @@ struct pilfer_executor *load_open(const struct subject *subject, uint32_t worker
         check_broken("opening it with %u workers answered %d: %s", workers, status, message);
     return executor;
 }
+
+void load_may_engage(struct pilfer_executor *executor, uint32_t workers)
+{
+    const struct pilfer_limits minimum = {(int32_t)workers, 1};
+    const int status = pilfer_set_min_workers(executor, minimum);
+    if (status != 0 && status != -ENOTSUP)
+        check_broken("raising min-workers to max-workers, which is %u, answered %d", workers, status);
+}

@@ -73,4 +73,7 @@ struct subject;
 struct pilfer_executor *load_open(const struct subject *subject, uint32_t workers, uint32_t spin_limit,
                                   uint32_t parallelism);
 
+/* From now on so many may be engaged at once, also where the sizing moves. */
+void load_may_engage(struct pilfer_executor *executor, uint32_t workers);
+
 #endif

@@ -154,6 +154,7 @@ static void run_parent(struct pilfer_task *task)
 static void probe_from_inside(const struct subject *subject, uint32_t workers, enum pilfer_placement placement)
 {
     struct pilfer_executor *executor = load_open(subject, workers, 0, 0);
+    load_may_engage(executor, workers);
     struct probe child = {.task.run = run_probe};
     struct probe parent = {.task.run = run_parent, .executor = executor, .placement = placement, .child = &child};
     check_trying("one task submitted by a task that runs on, %u workers, placement %d", workers, placement);
