@@ -99,7 +99,7 @@ struct scheduler {
     bool (*pending)(struct pool *pool);
 
     /* Optional. Moves tasks that only this worker can reach to where others can; before the worker blocks in a task or
-     * leaves. Returns how many were moved. By that worker. */
+     * leaves. Returns how many were moved, or for a moment could be seen by nobody. By that worker. */
     uint32_t (*surrender_local)(struct worker *worker);
 
     /* Optional. Right after a task returned, by that worker; must not touch the task. */

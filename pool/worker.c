@@ -182,11 +182,23 @@ static struct turn dispatch(struct worker *worker)
     return turn;
 }
 
-/* What only this worker can reach goes to where the drain, or others, find it. */
-static void surrender(struct worker *worker)
+/* What only this worker can reach goes to where the drain, or others, find it. Returns how many tasks that were. */
+static uint32_t surrender(struct worker *worker)
 {
-    if (worker->pool->scheduler->surrender_local != NULL)
-        worker->pool->scheduler->surrender_local(worker);
+    const struct scheduler *scheduler = worker->pool->scheduler;
+    return scheduler->surrender_local != NULL ? scheduler->surrender_local(worker) : 0;
+}
+
+/* The sizing policy has stopped the worker: others take over what it leaves. */
+static void stop_turn(struct worker *worker)
+{
+    const struct idle_policy *idle = worker->pool->idle;
+    if (idle->stopped != NULL)
+        idle->stopped(worker);
+    /* While the tasks were being moved nobody could see them, and this worker takes no last look: as new ones. */
+    uint32_t moved = surrender(worker);
+    if (moved > 0)
+        idle->submitted(worker->pool, worker, moved);
 }
 
 /* Engaged until nothing is found, the sizing policy stops the worker, or the pool stops. */
@@ -198,9 +210,7 @@ static void work(struct worker *worker)
         if (first && !turn.ran)
             worker_count(worker, COUNTER_wakes_idle, 1);
         if (turn.stopped) {
-            surrender(worker);
-            if (pool->idle->stopped != NULL)
-                pool->idle->stopped(worker);
+            stop_turn(worker);
             return;
         }
         if (pool_is_stopping(pool)) {

@@ -172,11 +172,11 @@ static uint32_t dotnet_surrender_local(struct worker *worker)
     struct pilfer_task *task;
     uint32_t moved = 0;
     while ((task = foreign_lock_deque_pop(&own->local)) != NULL) {
+        moved++;
         if (segment_queue_push(&dotnet->global, task) != 0) {
-            foreign_lock_deque_push(&own->local, task); /* no memory: it stays where thieves find it; the place is free */
+            foreign_lock_deque_push(&own->local, task); /* no memory: back to where thieves find it; the place is free */
             break;
         }
-        moved++;
     }
     return moved;
 }
