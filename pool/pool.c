@@ -147,9 +147,15 @@ bool pool_disengage_over(struct worker *worker)
         if (counts.engaged <= counts.goal)
             return false;
         counts.engaged--;
+        counts.blocked++;
     } while (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts))); /* full order, as pool_disengage */
-    tell_closer(pool);
     return true;
+}
+
+void pool_handed_over(struct worker *worker)
+{
+    pool_counts_change(worker->pool, 0, 0, -1);
+    tell_closer(worker->pool);
 }
 
 struct pool_numbers pool_numbers(const struct pool *pool)

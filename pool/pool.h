@@ -48,6 +48,9 @@ int pool_create(const struct pilfer_options *options, const struct scheduler *sc
 /* Adds to the fields of the counts word; full order. */
 void pool_counts_change(struct pool *pool, int engaged, int existing, int blocked);
 
+/* The end of what pool_disengage_over began: the worker holds nothing any more that others cannot see. */
+void pool_handed_over(struct worker *worker);
+
 /* The calling thread's worker or guest of this pool, or NULL. */
 struct worker *pool_self(const struct pool *pool);
 

@@ -258,7 +258,8 @@ bool pool_engage_self(struct worker *worker);
  * afterwards is ordered after it (pairs with the counts read in pool_engage). */
 void pool_disengage(struct worker *worker);
 
-/* Disengages the worker if more than the goal are engaged; true: it did. Full order. */
+/* Disengages the worker if more than the goal are engaged; true: it did. Full order. Until the core has moved what only
+ * this worker can reach, it counts as blocked, so that a close does not take the pool for empty. */
 bool pool_disengage_over(struct worker *worker);
 
 /* The calling worker, which is disengaged and has waited long for nothing, wants to end its thread. True: it may, is no

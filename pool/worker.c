@@ -197,6 +197,7 @@ static void stop_turn(struct worker *worker)
         idle->stopped(worker);
     /* While the tasks were being moved nobody could see them, and this worker takes no last look: as new ones. */
     uint32_t moved = surrender(worker);
+    pool_handed_over(worker);
     if (moved > 0)
         idle->submitted(worker->pool, worker, moved);
 }

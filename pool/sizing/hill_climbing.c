@@ -21,7 +21,8 @@
  * A throughput that is mostly noise makes the goal wander above min-workers.
  *
  * Labels
- *   @F hill_climbing.1  raise requests, then read the looks left  |  take a look away, then read requests
+ *   @F hill_climbing.1  make a request, then read the looks left  |  take a look away, then read the requests
+ *   @P hill_climbing.2  looks set anew -> look taken away: the request
  *
  * Source. dotnet/runtime 8.0: PortableThreadPool (NotifyWorkItemProgress, AdjustMaxWorkersActive,
  * ShouldStopProcessingWorkNow), .GateThread, .HillClimbing.
@@ -46,7 +47,7 @@ struct gate {
     bool stopped;
     struct gate_reading reading; /* the gate thread's own */
     struct shared_u32 stopping;  /* written once by stop; read by the gate, which waits for its next look on it */
-    /* 0: it rests, and waits on this word. Set by requests, taken away look by look by the gate; @F hill_climbing.1 */
+    /* 0: it rests, and waits on this word. Set by requests, taken away by the gate; @F hill_climbing.1, @P .2 */
     _Alignas(CACHE_LINE_SIZE) struct shared_u32 looks_left;
 };
 
@@ -235,13 +236,14 @@ static void look(struct pool *pool)
     struct hill *hill = pool->sizing_state;
     struct gate *gate = &hill->gate;
     read_cpu(pool);
-    uint32_t requests = requests_of(pool); /* @F hill_climbing.1: after the last look was taken away */
+    /* @F hill_climbing.1: the last look was taken away, then the requests are read. */
+    ordered_fence_seq_cst();
+    uint32_t requests = requests_of(pool);
     if (hill->detects_starvation)
         relieve(pool, requests);
     uint32_t left = shared_u32_load_relaxed(&gate->looks_left); /* re-checked by CAS */
-    /* @F hill_climbing.1: a look is taken away, then, at the next one, the requests are read. seq_cst: a request that
-     * still saw all looks left is seen at the last of them. */
-    while (!shared_u32_cas_seq_cst(&gate->looks_left, &left, gate_cycles_left(left, requests)))
+    /* @P hill_climbing.2: relies, at the next look, on the request of whoever set the looks anew. */
+    while (!shared_u32_cas_acquire(&gate->looks_left, &left, gate_cycles_left(left, requests)))
         ;
 }
 
@@ -290,11 +292,13 @@ static void hill_requested(struct pool *pool, struct worker *self)
 {
     struct hill *hill = pool->sizing_state;
     struct gate *gate = &hill->gate;
-    /* @F hill_climbing.1: the request was counted, then the looks are read (both seq_cst). Without it this thread could
-     * see all looks left and the gate, having taken both, no request: it would rest while requests starve. */
+    /* @F hill_climbing.1: the request was made (seq_cst, or a fence came after it), then the looks are read. Without it
+     * this thread could see all looks left and the gate, having taken both away, no request: it would rest while
+     * requests starve. */
     if (shared_u32_load_seq_cst(&gate->looks_left) == GATE_IDLE_CYCLES)
         return;
-    if (shared_u32_exchange_acq_rel(&gate->looks_left, GATE_IDLE_CYCLES) == 0) /* of several, one finds it at rest */
+    /* @P hill_climbing.2: the request was made before the looks are set anew. Of several threads one finds 0. */
+    if (shared_u32_exchange_acq_rel(&gate->looks_left, GATE_IDLE_CYCLES) == 0)
         rouse(pool, self);
 }
 

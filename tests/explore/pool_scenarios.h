@@ -18,6 +18,11 @@ void wake_meeting(const struct configuration *configuration);
 void wake_batch(const struct configuration *configuration);
 void wake_many_workers(const struct configuration *configuration);
 
+/* pool_sizing.c */
+void sizing_starved(const struct configuration *configuration);
+void sizing_cut(const struct configuration *configuration);
+bool sizing_moves(const struct configuration *configuration);
+
 /* pool_steal.c */
 void steal_locals(const struct configuration *configuration);
 void steal_while_growing(const struct configuration *configuration);
