@@ -20,8 +20,8 @@
 
 #include <stdint.h>
 
-/* The thirteen parameters of the source in words, its percentages as fractions. The thirteenth is the off switch, which is
- * the caller's. */
+/* Twelve of the thirteen parameters of the source, its percentages as fractions. The thirteenth, the off switch, is the
+ * caller's. */
 enum {
     CLIMB_WAVE_PERIOD = 4,                     /* samples */
     CLIMB_WAVE_HISTORY = 8,                    /* periods that are remembered */

@@ -22,7 +22,6 @@
  *
  * Labels
  *   @F hill_climbing.1  make a request, then read the looks left  |  take a look away, then read the requests
- *   @P hill_climbing.2  looks set anew -> look taken away: the request
  *
  * Source. dotnet/runtime 8.0: PortableThreadPool (NotifyWorkItemProgress, AdjustMaxWorkersActive,
  * ShouldStopProcessingWorkNow), .GateThread, .HillClimbing.
@@ -47,7 +46,7 @@ struct gate {
     bool stopped;
     struct gate_reading reading; /* the gate thread's own */
     struct shared_u32 stopping;  /* written once by stop; read by the gate, which waits for its next look on it */
-    /* 0: it rests, and waits on this word. Set by requests, taken away by the gate; @F hill_climbing.1, @P .2 */
+    /* 0: it rests, and waits on this word. Set by requests, taken away by the gate; @F hill_climbing.1 */
     _Alignas(CACHE_LINE_SIZE) struct shared_u32 looks_left;
 };
 
@@ -242,8 +241,8 @@ static void look(struct pool *pool)
     if (hill->detects_starvation)
         relieve(pool, requests);
     uint32_t left = shared_u32_load_relaxed(&gate->looks_left); /* re-checked by CAS */
-    /* @P hill_climbing.2: relies, at the next look, on the request of whoever set the looks anew. */
-    while (!shared_u32_cas_acquire(&gate->looks_left, &left, gate_cycles_left(left, requests)))
+    /* relaxed: ordered by fence @F hill_climbing.1, of the next look */
+    while (!shared_u32_cas_relaxed(&gate->looks_left, &left, gate_cycles_left(left, requests)))
         ;
 }
 
@@ -295,10 +294,11 @@ static void hill_requested(struct pool *pool, struct worker *self)
     /* @F hill_climbing.1: the request was made (seq_cst, or a fence came after it), then the looks are read. Without it
      * this thread could see all looks left and the gate, having taken both away, no request: it would rest while
      * requests starve. */
-    if (shared_u32_load_seq_cst(&gate->looks_left) == GATE_IDLE_CYCLES)
-        return;
-    /* @P hill_climbing.2: the request was made before the looks are set anew. Of several threads one finds 0. */
-    if (shared_u32_exchange_acq_rel(&gate->looks_left, GATE_IDLE_CYCLES) == 0)
+    uint32_t left = shared_u32_load_seq_cst(&gate->looks_left);
+    /* relaxed: what the gate takes away after the value read above, it takes away before a fence @F hill_climbing.1 */
+    while (left != GATE_IDLE_CYCLES && !shared_u32_cas_relaxed(&gate->looks_left, &left, GATE_IDLE_CYCLES))
+        ;
+    if (left == 0) /* of several threads one finds it at rest */
         rouse(pool, self);
 }
 

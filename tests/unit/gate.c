@@ -69,7 +69,7 @@ static uint32_t add_to_stuck(const struct stuck_pool *pool, uint64_t *times_ms, 
 /* Nothing is taken but by those added: the second look finds half a second exceeded, and from then on every other. */
 START_TEST(test_cadence)
 {
-    static const struct stuck_pool idle = {.cpu_percent = 10, .workers = 2, .maximum = 100, .lag_ms = 1, .until_ms = 10000};
+    static const struct stuck_pool idle = {10, 2, 100, 1, 10000};
     uint64_t times_ms[32];
     ck_assert_uint_eq(add_to_stuck(&idle, times_ms, COUNT_OF(times_ms)), 10);
     for (uint32_t i = 0; i < 10; i++)
@@ -90,7 +90,7 @@ END_TEST
 /* With the CPUs busy each further worker takes a second longer: from two, at 2.5, then over 3, over 4 s later ... */
 START_TEST(test_cadence_busy)
 {
-    static const struct stuck_pool busy = {.cpu_percent = 90, .workers = 2, .maximum = 100, .lag_ms = 1, .until_ms = 21000};
+    static const struct stuck_pool busy = {90, 2, 100, 1, 21000};
     static const uint64_t expected_ms[] = {2500, 6000, 10500, 16000};
     uint64_t times_ms[32];
     ck_assert_uint_eq(add_to_stuck(&busy, times_ms, COUNT_OF(times_ms)), COUNT_OF(expected_ms));

@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "account.h"
-#include "pilfer.h"
+#include "pool.h"
 #include "sizing/climb.h"
 
 #define TOLERANCE       1e-9
@@ -214,14 +213,16 @@ static double extra(struct pilfer_executor *executor, const char *name)
 }
 
 /* Tasks that submit themselves again until the pool has run so many. */
+enum { RUNNERS = 16 };
+struct runner {
+    struct pilfer_task task;
+    struct load *load;
+};
 struct load {
     struct shared_u64 left; /* counter that the tasks take from */
     struct pilfer_executor *executor;
     struct pilfer_latch latch;
-};
-struct runner {
-    struct pilfer_task task;
-    struct load *load;
+    struct runner runners[RUNNERS];
 };
 
 static void run_runner(struct pilfer_task *task)
@@ -234,17 +235,21 @@ static void run_runner(struct pilfer_task *task)
     pilfer_latch_arrive(&load->latch);
 }
 
+static void start_load(struct load *load, struct pilfer_executor *executor, uint64_t tasks)
+{
+    *load = (struct load){.executor = executor};
+    shared_u64_store_relaxed(&load->left, tasks);
+    pilfer_latch_init(&load->latch, RUNNERS);
+    for (uint32_t i = 0; i < RUNNERS; i++) {
+        load->runners[i] = (struct runner){.task.run = run_runner, .load = load};
+        ck_assert_int_eq(pilfer_submit(executor, &load->runners[i].task, PILFER_PLACEMENT_GLOBAL), 0);
+    }
+}
+
 static void run_load(struct pilfer_executor *executor, uint64_t tasks)
 {
-    enum { RUNNERS = 16 };
-    struct load load = {.executor = executor};
-    struct runner runners[RUNNERS];
-    shared_u64_store_relaxed(&load.left, tasks);
-    pilfer_latch_init(&load.latch, RUNNERS);
-    for (uint32_t i = 0; i < RUNNERS; i++) {
-        runners[i] = (struct runner){.task.run = run_runner, .load = &load};
-        ck_assert_int_eq(pilfer_submit(executor, &runners[i].task, PILFER_PLACEMENT_GLOBAL), 0);
-    }
+    struct load load;
+    start_load(&load, executor, tasks);
     pilfer_wait(executor, &load.latch);
 }
 
@@ -268,6 +273,95 @@ START_TEST(test_off_switch)
     struct account_totals totals;
     pilfer_totals(executor, &totals);
     ck_assert_uint_le(totals.workers_max, 20);
+    pilfer_close(executor, PILFER_CLOSE_RUN, NULL);
+}
+END_TEST
+
+/* The stop check: after a cut of the maximum under load, no more than that are engaged soon, and from then on. */
+START_TEST(test_cut_under_load)
+{
+    enum { WORKERS = 8, LEFT = 2 };
+    struct pilfer_setting settings[] = {{"processors", WORKERS}, {"hill-climbing", 0}};
+    struct pilfer_executor *executor = open_pool(settings, COUNT_OF(settings), WORKERS);
+    struct load load;
+    start_load(&load, executor, UINT32_MAX);
+    while (pool_numbers(executor->pool).engaged < WORKERS)
+        platform_yield();
+    ck_assert_int_eq(pilfer_set_min_workers(executor, (struct pilfer_limits){1, 1}), 0);
+    ck_assert_uint_eq(pool_numbers(executor->pool).goal, WORKERS);
+    ck_assert_int_eq(pilfer_set_max_workers(executor, (struct pilfer_limits){LEFT, 1}), 0);
+    while (pool_numbers(executor->pool).engaged > LEFT)
+        platform_yield();
+    uint64_t until = shared_u64_load_relaxed(&load.left) - 2000;
+    while (shared_u64_load_relaxed(&load.left) > until) {
+        ck_assert_uint_le(pool_numbers(executor->pool).engaged, LEFT);
+        platform_yield();
+    }
+    shared_u64_store_relaxed(&load.left, 0);
+    pilfer_wait(executor, &load.latch);
+    pilfer_close(executor, PILFER_CLOSE_RUN, NULL);
+}
+END_TEST
+
+/* Idle workers end, but for one, and the goal follows them down to the minimum. */
+START_TEST(test_idle_exit)
+{
+    struct pilfer_setting settings[] = {{"processors", 6}, {"hill-climbing", 0}, {"idle-timeout-ms", 1}};
+    struct pilfer_executor *executor = open_pool(settings, COUNT_OF(settings), 6);
+    ck_assert_int_eq(pilfer_set_min_workers(executor, (struct pilfer_limits){_i, 1}), 0);
+    do {
+        run_load(executor, 1000); /* with two engaged at least */
+        for (uint32_t i = 0; i < 1000 && pool_numbers(executor->pool).existing > 1; i++)
+            platform_charge(10000);
+    } while (pool_numbers(executor->pool).existing > 1 || pool_numbers(executor->pool).goal > (uint32_t)_i);
+    ck_assert_uint_eq(pool_numbers(executor->pool).goal, _i);
+    pilfer_close(executor, PILFER_CLOSE_RUN, NULL);
+}
+END_TEST
+
+/* One worker, in a task that waits for the next one in the queue: somebody must raise the goal. */
+struct stuck {
+    struct pilfer_task task;
+    struct shared_u32 *runs, *open; /* set by the tasks */
+    struct pilfer_latch *latch;
+};
+
+static void run_stuck(struct pilfer_task *task)
+{
+    struct stuck *stuck = (struct stuck *)task;
+    shared_u32_store_release(stuck->runs, 1);
+    while (shared_u32_load_acquire(stuck->open) == 0)
+        platform_yield();
+    pilfer_latch_arrive(stuck->latch);
+}
+
+static void run_opening(struct pilfer_task *task)
+{
+    struct stuck *stuck = (struct stuck *)task;
+    shared_u32_store_release(stuck->open, 1);
+    pilfer_latch_arrive(stuck->latch);
+}
+
+/* 0: the gate does. 1: the gate may not, a caller raises the minimum. */
+START_TEST(test_starvation)
+{
+    struct pilfer_setting settings[] = {{"processors", 1}, {"starvation-detection", _i == 0}, {"hill-climbing", 0}};
+    struct pilfer_executor *executor = open_pool(settings, COUNT_OF(settings), 2);
+    struct shared_u32 runs = {0}, open = {0};
+    struct pilfer_latch latch;
+    struct stuck waiting = {.task.run = run_stuck, .runs = &runs, .open = &open, .latch = &latch};
+    struct stuck opening = {.task.run = run_opening, .open = &open, .latch = &latch};
+    pilfer_latch_init(&latch, 2);
+    ck_assert_int_eq(pilfer_submit(executor, &waiting.task, PILFER_PLACEMENT_GLOBAL), 0);
+    while (shared_u32_load_acquire(&runs) == 0)
+        platform_yield();
+    ck_assert_int_eq(pilfer_submit(executor, &opening.task, PILFER_PLACEMENT_GLOBAL), 0);
+    ck_assert_uint_eq(shared_u32_load_acquire(&open), 0);
+    if (_i == 1)
+        ck_assert_int_eq(pilfer_set_min_workers(executor, (struct pilfer_limits){2, 1}), 0);
+    pilfer_wait(executor, &latch);
+    ck_assert_uint_eq(pool_numbers(executor->pool).goal, 2);
+    ck_assert_double_eq(extra(executor, "workers_injected"), _i == 0);
     pilfer_close(executor, PILFER_CLOSE_RUN, NULL);
 }
 END_TEST
@@ -307,6 +401,9 @@ int main(void)
     suite_add_tcase(suite, climber);
     TCase *policy = tcase_create("policy");
     tcase_add_loop_test(policy, test_off_switch, 0, 2);
+    tcase_add_test(policy, test_cut_under_load);
+    tcase_add_loop_test(policy, test_idle_exit, 1, 4);
+    tcase_add_loop_test(policy, test_starvation, 0, 2);
     tcase_add_test(policy, test_defaults);
     tcase_set_timeout(policy, 90);
     suite_add_tcase(suite, policy);
