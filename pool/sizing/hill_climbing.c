@@ -6,9 +6,10 @@
  * How it works. After each task its worker counts it, notes the time, and leaves its turn if more than the goal are
  * engaged. Now and then (10 to 200 ms) one of them hands what was done meanwhile to the climber (climb.h), which says
  * how many should be engaged next. A thread of this policy's own, the gate, looks twice a second whether requests
- * starve (gate.h), and rests while there are none; it begins with the first request. An idle worker that ends takes the goal
- * with it, down to min-workers. A caller may move the limits (thread_limits.h). Defaults: min-workers = processors,
- * max-workers = 32,767; the goal begins at min-workers.
+ * starve (gate.h), and rests while there are none; it begins with the first request. An idle worker that ends takes
+ * the goal with it, down to min-workers. A caller may move the limits (thread_limits.h). Defaults: min-workers =
+ * processors, max-workers = 32,767; the goal begins at min-workers. One worker is started at once and stays; in the
+ * original there may be none.
  *
  * Tunables of the scheduler, where it has them: hill-climbing, starvation-detection (0: off), processors,
  * force-min-workers, force-max-workers (0: not forced).

@@ -46,7 +46,7 @@ bool thread_limits_set_minimum(struct thread_limits *limits, struct pilfer_limit
 
 bool thread_limits_set_maximum(struct thread_limits *limits, struct pilfer_limits maximum, int32_t *goal)
 {
-    if (maximum.workers <= 0 || maximum.completion_threads <= 0 || maximum.workers < limits->minimum.workers ||
+    if (maximum.workers < limits->minimum.workers || /* which are 1 at least */
         maximum.completion_threads < limits->minimum.completion_threads)
         return false;
     if (limits->forced_maximum > 0 && maximum.workers != limits->forced_maximum)
@@ -60,5 +60,5 @@ bool thread_limits_set_maximum(struct thread_limits *limits, struct pilfer_limit
 int32_t thread_limits_goal_left(const struct thread_limits *limits, int32_t goal, int32_t existing)
 {
     int32_t floor = lesser(goal, limits->minimum.workers);
-    return greater(1, greater(floor, lesser(existing, goal)));
+    return greater(floor, lesser(existing, goal));
 }

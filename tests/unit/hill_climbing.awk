@@ -114,7 +114,7 @@ function series(name, law, spread, goal, minimum, maximum, cpu,    i, s, c, answ
             maximum = 9
             goal = most(minimum, least(maximum, goal))
         }
-        s = 0.105 + 0.095 * noise()
+        s = (0.105 + 0.095 * noise()) * (name == "long-samples" ? 50 : 1)
         c = int(most(0, rate(law, goal, i) * s * (1 + spread * noise())))
         answer = update(goal, minimum, maximum, cpu, s, c)
         printf "%d %d %d %d %.17g %d -> %d %.17g %.17g\n", goal, minimum, maximum, cpu, s, c, answer, control, factor
@@ -130,6 +130,8 @@ BEGIN {
     series("saturating", "saturating", 0.03, 2, 2, 100, 60)
     series("saturating-from-above", "saturating", 0.03, 40, 1, 100, 60)
     series("noise-only", "flat", 0.6, 12, 12, 32767, 50)
+    series("noise-large", "flat", 0.6, 40, 40, 200, 50)
+    series("long-samples", "linear", 0.02, 2, 2, 2000, 50)
     series("step", "step", 0.02, 4, 2, 50, 50)
     series("ramp", "ramp", 0.02, 2, 2, 50, 50)
     series("few-completions", "slow", 0.3, 6, 2, 40, 10)

@@ -20,6 +20,7 @@
 #define TOLERANCE       1e-9
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 enum { SERIES_MIN = 12, UPDATES_PER_SERIES = 300 };
+enum { INTERVAL_MIN_MS = 10, INTERVAL_MAX_MS = 200, MORE_DATA_MS = 10 };
 
 /* ---- golden vectors ---- */
 
@@ -51,11 +52,11 @@ static void check_vector(struct climb *climb, const struct vector *vector, const
     ck_assert_msg(step.goal == vector->goal, "%s: goal %u, expected %u", where, step.goal, vector->goal);
     ck_assert_msg(is_close(climb->control, vector->control), "%s: control %.17g, expected %.17g", where, climb->control,
                   vector->control);
-    ck_assert_uint_ge(climb->interval_ms, CLIMB_INTERVAL_MIN_MS);
-    ck_assert_uint_le(climb->interval_ms, CLIMB_INTERVAL_MAX_MS);
+    ck_assert_uint_ge(climb->interval_ms, INTERVAL_MIN_MS);
+    ck_assert_uint_le(climb->interval_ms, INTERVAL_MAX_MS);
     if (vector->sample.minimum == vector->sample.maximum)
         return; /* the workers do not swing: the ratio is one of rounding errors */
-    double expected_ms = vector->factor == 0 ? CLIMB_MORE_DATA_MS : trunc(0.5 + climb->interval_ms * vector->factor);
+    double expected_ms = vector->factor == 0 ? MORE_DATA_MS : trunc(0.5 + climb->interval_ms * vector->factor);
     ck_assert_msg(step.interval_ms == expected_ms, "%s: next in %u ms, expected %g", where, step.interval_ms,
                   expected_ms);
 }
@@ -131,7 +132,7 @@ START_TEST(test_carry_over)
         sample = sample_of(10, 1, 20, 15); /* 9 workers of 60 tasks are 15 %: still too many */
         struct climb_step step = climb_update(&climb, &sample);
         ck_assert_uint_eq(step.goal, 10);
-        ck_assert_uint_eq(step.interval_ms, CLIMB_MORE_DATA_MS);
+        ck_assert_uint_eq(step.interval_ms, MORE_DATA_MS);
         ck_assert_uint_eq(climb.samples, 1);
     }
     sample = sample_of(10, 1, 20, 16);
@@ -161,13 +162,14 @@ END_TEST
 /* The interval is drawn from all of 10 to 200 ms, evenly: chi-squared over 191 values, 0.1 % level. */
 START_TEST(test_intervals)
 {
-    enum { VALUES = CLIMB_INTERVAL_MAX_MS - CLIMB_INTERVAL_MIN_MS + 1, DRAWS = VALUES * 200 };
+    enum { VALUES = INTERVAL_MAX_MS - INTERVAL_MIN_MS + 1, DRAWS = VALUES * 200 };
     uint32_t seen[VALUES] = {0};
     struct climb climb;
     climb_init(&climb, 42);
     for (uint32_t i = 0; i < DRAWS; i++) {
         climb_force(&climb, 1 + i % 2);
-        seen[climb.interval_ms - CLIMB_INTERVAL_MIN_MS]++;
+        ck_assert(climb.interval_ms >= INTERVAL_MIN_MS && climb.interval_ms <= INTERVAL_MAX_MS);
+        seen[climb.interval_ms - INTERVAL_MIN_MS]++;
     }
     double chi_squared = 0;
     for (uint32_t i = 0; i < VALUES; i++)
@@ -342,6 +344,14 @@ static void run_opening(struct pilfer_task *task)
     pilfer_latch_arrive(stuck->latch);
 }
 
+static void wait_ms(uint64_t ms)
+{
+    struct shared_u32 word = {0};
+    const uint64_t until_ns = platform_now_ns() + ms * 1000000;
+    while (platform_park(&word, 0, until_ns) != -ETIMEDOUT)
+        ;
+}
+
 /* 0: the gate does. 1: the gate may not, a caller raises the minimum. */
 START_TEST(test_starvation)
 {
@@ -356,9 +366,11 @@ START_TEST(test_starvation)
     while (shared_u32_load_acquire(&runs) == 0)
         platform_yield();
     ck_assert_int_eq(pilfer_submit(executor, &opening.task, PILFER_PLACEMENT_GLOBAL), 0);
-    ck_assert_uint_eq(shared_u32_load_acquire(&open), 0);
-    if (_i == 1)
+    if (_i == 1) {
+        wait_ms(1500); /* in which the gate would have come */
+        ck_assert_uint_eq(shared_u32_load_acquire(&open), 0);
         ck_assert_int_eq(pilfer_set_min_workers(executor, (struct pilfer_limits){2, 1}), 0);
+    }
     pilfer_wait(executor, &latch);
     ck_assert_uint_eq(pool_numbers(executor->pool).goal, 2);
     ck_assert_double_eq(extra(executor, "workers_injected"), _i == 0);
