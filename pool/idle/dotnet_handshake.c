@@ -61,7 +61,7 @@ static void maybe_add_worker(struct pool *pool, struct worker *self)
 static void request_worker(struct pool *pool, struct worker *self)
 {
     struct dotnet *dotnet = pool->idle_state;
-    pool_count(pool, self, COUNTER_requests, 1);
+    pool_count(pool, self, COUNTER_worker_requests, 1);
     shared_u32_add_seq_cst(&dotnet->requests, 1); /* @F handshake.2: before the counts are read (seq_cst as well) */
     maybe_add_worker(pool, self);
     if (pool->sizing->requested != NULL)
