@@ -51,6 +51,7 @@ enum scheduler_caps {
     SCHEDULER_RUNS_IN_SUBMITTER = 4, /* no workers: submit runs the task (scheduler inline) */
     SCHEDULER_LIBRARY_QUEUE = 8,     /* a queue that ordered.h does not see: explored through a model of it */
     SCHEDULER_LIFO_SLOT = 16,        /* has the lifo-slot tunable */
+    SCHEDULER_STARTS_ALL = 32,       /* min-workers is max-workers, if nobody says otherwise: no thread comes later */
 };
 
 /* A tunable: an option, a sweep key and a column of the same name. */
@@ -94,6 +95,11 @@ struct scheduler {
      * workers when no other thread runs (S5). Must not allocate, block or submit. */
     enum next_result (*next)(struct worker *worker, struct pilfer_task **out);
 
+    /* Optional. Lays the task that next has just handed to this worker where any worker, this one as well, finds it before
+     * others; for an idle policy that wants to see whether there is more than one. At most one lies there. By that worker,
+     * and never by two at a time. */
+    void (*set_aside)(struct worker *worker, struct pilfer_task *task);
+
     /* Required. True if a task that any worker may take was published before the caller's last full fence; may be
      * wrongly true, never wrongly false. Any thread. */
     bool (*pending)(struct pool *pool);
@@ -122,6 +128,7 @@ struct scheduler {
 struct idle_policy {
     const char *name, *summary;
     bool spins;                                /* the spin limit has an effect */
+    uint32_t spin_limit;                       /* its default; 0: that of the published runtime, .NET 8 */
     size_t pool_state_size, worker_state_size; /* zeroed: pool->idle_state, worker->idle_state */
     int (*init)(struct pool *pool);
     void (*fini)(struct pool *pool);
@@ -132,6 +139,8 @@ struct idle_policy {
     void (*dispatch_begin)(struct worker *worker);
     /* It found its first task of this turn and is about to run it. */
     void (*got_first)(struct worker *worker);
+    /* Optional: the same for each further task of the turn. */
+    void (*got_next)(struct worker *worker);
     /* It found nothing. Returns true: look again, still engaged. Returns false: the worker has been disengaged
      * (pool_disengage) and a last look after a full fence found nothing. */
     bool (*found_nothing)(struct worker *worker, bool missed);

@@ -10,6 +10,11 @@
  * Placement  local and default, from a worker: its deque (Task.Run does so); global, or a submitter that is no worker:
  *            the shared queue, where sockets, pipes and channels put theirs.
  *
+ * Tunables   Each stands for a part that can be switched off or exchanged: hill-climbing, starvation-detection (the gate),
+ *            request-cap, spin-yields, park-on-conditions (semaphore.h says what that shows).
+ *
+ * Schedulers dotnet-9 and dotnet-11 are made of the same functions.
+ *
  * Not here. With more than 32 processors the original spreads the shared queue over several; this one has one always.
  * Its flag that now and then tries the shared queue first never turns on in normal work, and is left out.
  *
@@ -19,21 +24,9 @@
 
 #include <errno.h>
 
-#include "dotnet_queues.h"
 #include "scheduler.h"
 
-struct dotnet {
-    struct segment_queue global;        /* any thread */
-    struct segment_queue high_priority; /* any thread; in the original: I/O completions of another system */
-    _Alignas(CACHE_LINE_SIZE) struct shared_u32 may_have_high_priority; /* any thread */
-};
-
-struct dotnet_worker {
-    struct foreign_lock_deque local; /* the owner pushes and pops, all steal */
-    bool processes_high_priority;    /* private to the owner */
-};
-
-static int dotnet_init(struct pool *pool)
+int dotnet_init(struct pool *pool)
 {
     struct dotnet *dotnet = pool->queueing;
     int status = segment_queue_init(&dotnet->global);
@@ -45,26 +38,26 @@ static int dotnet_init(struct pool *pool)
     return status;
 }
 
-static void dotnet_fini(struct pool *pool)
+void dotnet_fini(struct pool *pool)
 {
     struct dotnet *dotnet = pool->queueing;
     segment_queue_fini(&dotnet->global);
     segment_queue_fini(&dotnet->high_priority);
 }
 
-static int dotnet_worker_init(struct worker *worker)
+int dotnet_worker_init(struct worker *worker)
 {
     struct dotnet_worker *own = worker->queueing;
     return foreign_lock_deque_init(&own->local);
 }
 
-static void dotnet_worker_fini(struct worker *worker)
+void dotnet_worker_fini(struct worker *worker)
 {
     struct dotnet_worker *own = worker->queueing;
     foreign_lock_deque_fini(&own->local);
 }
 
-static int dotnet_submit(struct pool *pool, struct worker *worker, struct pilfer_task *task,
+int dotnet_submit(struct pool *pool, struct worker *worker, struct pilfer_task *task,
                          enum pilfer_placement placement)
 {
     struct dotnet *dotnet = pool->queueing;
@@ -135,13 +128,11 @@ static struct pilfer_task *steal(struct worker *worker, bool *missed)
     return NULL;
 }
 
-static enum next_result dotnet_next(struct worker *worker, struct pilfer_task **out)
+enum next_result dotnet_next_shared(struct worker *worker, struct pilfer_task **out)
 {
     struct dotnet *dotnet = worker->pool->queueing;
     struct dotnet_worker *own = worker->queueing;
     bool missed = false;
-    if ((*out = foreign_lock_deque_pop(&own->local)) != NULL)
-        return NEXT_TASK;
     if ((*out = take_high_priority(dotnet, own)) != NULL)
         return NEXT_TASK;
     if ((*out = segment_queue_pop(&dotnet->global)) != NULL)
@@ -151,7 +142,14 @@ static enum next_result dotnet_next(struct worker *worker, struct pilfer_task **
     return missed ? NEXT_MISSED : NEXT_EMPTY;
 }
 
-static bool dotnet_pending(struct pool *pool)
+enum next_result dotnet_next(struct worker *worker, struct pilfer_task **out)
+{
+    struct dotnet_worker *own = worker->queueing;
+    *out = foreign_lock_deque_pop(&own->local);
+    return *out != NULL ? NEXT_TASK : dotnet_next_shared(worker, out);
+}
+
+bool dotnet_pending(struct pool *pool)
 {
     struct dotnet *dotnet = pool->queueing;
     if (!segment_queue_is_empty(&dotnet->global) || !segment_queue_is_empty(&dotnet->high_priority))
@@ -165,7 +163,7 @@ static bool dotnet_pending(struct pool *pool)
     return false;
 }
 
-static uint32_t dotnet_surrender_local(struct worker *worker)
+uint32_t dotnet_surrender_local(struct worker *worker)
 {
     struct dotnet *dotnet = worker->pool->queueing;
     struct dotnet_worker *own = worker->queueing;
@@ -181,7 +179,7 @@ static uint32_t dotnet_surrender_local(struct worker *worker)
     return moved;
 }
 
-static struct pilfer_task *dotnet_drain(struct pool *pool)
+struct pilfer_task *dotnet_drain(struct pool *pool)
 {
     struct dotnet *dotnet = pool->queueing;
     struct pilfer_task *task = segment_queue_pop(&dotnet->high_priority);
@@ -194,7 +192,7 @@ static struct pilfer_task *dotnet_drain(struct pool *pool)
     return task;
 }
 
-static uint64_t dotnet_depth(struct pool *pool)
+uint64_t dotnet_depth(struct pool *pool)
 {
     struct dotnet *dotnet = pool->queueing;
     uint64_t depth = segment_queue_depth(&dotnet->global) + segment_queue_depth(&dotnet->high_priority);
@@ -203,13 +201,16 @@ static uint64_t dotnet_depth(struct pool *pool)
     return depth;
 }
 
-static const struct scheduler_parameter dotnet_parameters[] = {
+const struct scheduler_parameter dotnet_parameters[] = {
     {"idle-timeout-ms", 1, 3600000, 20000, "an idle worker ends its thread after so long"},
     {"processors", 0, PILFER_WORKERS_MAX, 0, "P, in place of the usable CPUs (0)"},
     {"hill-climbing", 0, 1, 1, "the goal follows the throughput"},
     {"starvation-detection", 0, 1, 1, "the gate thread adds workers when requests starve"},
     {"force-min-workers", 0, PILFER_WORKERS_MAX, 0, "min-workers, and the only value it can be set to (0: any)"},
     {"force-max-workers", 0, PILFER_WORKERS_MAX, 0, "max-workers, and the only value it can be set to (0: any)"},
+    {"request-cap", 0, PILFER_WORKERS_MAX, 1, "requests outstanding at most (0: P, as before .NET 7)"},
+    {"spin-yields", 0, 1, 1, "0: a spinning worker pauses where it would yield"},
+    {"park-on-conditions", 0, 1, 0, "1: parks on a mutex and a condition variable, not on a futex"},
     {NULL},
 };
 
