@@ -13,7 +13,7 @@
  * Differences to the source. min-workers and other sizing policies are admitted, for comparison. The queue keeps the rings
  * that it has outgrown. A task that waits in pilfer_wait gets a substitute; there it holds its thread.
  *
- * Tunable    pass-on, see the idle policy.
+ * Tunables   processors is the P of the idle policy, pass-on see there.
  *
  * Source. Helios DedicatedThreadPool and the ForkJoinExecutor of akka.net 1.4; before 2016 each thread had a queue of its
  * own, filled in turns (akka.net#1538, #1569).
@@ -76,6 +76,7 @@ static uint64_t dedicated_threads_depth(struct pool *pool)
 }
 
 static const struct scheduler_parameter dedicated_threads_parameters[] = {
+    {"processors", 0, PILFER_WORKERS_MAX, 0, "P, in place of the usable CPUs (0)"},
     {"pass-on", 0, 1, 1, "with more workers than P, a woken worker wakes one more for what is left"},
     {NULL},
 };

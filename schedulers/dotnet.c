@@ -201,16 +201,10 @@ uint64_t dotnet_depth(struct pool *pool)
     return depth;
 }
 
-const struct scheduler_parameter dotnet_parameters[] = {
-    {"idle-timeout-ms", 1, 3600000, 20000, "an idle worker ends its thread after so long"},
-    {"processors", 0, PILFER_WORKERS_MAX, 0, "P, in place of the usable CPUs (0)"},
-    {"hill-climbing", 0, 1, 1, "the goal follows the throughput"},
-    {"starvation-detection", 0, 1, 1, "the gate thread adds workers when requests starve"},
-    {"force-min-workers", 0, PILFER_WORKERS_MAX, 0, "min-workers, and the only value it can be set to (0: any)"},
-    {"force-max-workers", 0, PILFER_WORKERS_MAX, 0, "max-workers, and the only value it can be set to (0: any)"},
+static const struct scheduler_parameter dotnet_parameters[] = {
+    DOTNET_PARAMETERS,
     {"request-cap", 0, PILFER_WORKERS_MAX, 1, "requests outstanding at most (0: P, as before .NET 7)"},
-    {"spin-yields", 0, 1, 1, "0: a spinning worker pauses where it would yield"},
-    {"park-on-conditions", 0, 1, 0, "1: parks on a mutex and a condition variable, not on a futex"},
+    DOTNET_SEMAPHORE_PARAMETERS,
     {NULL},
 };
 

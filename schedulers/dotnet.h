@@ -20,7 +20,19 @@ struct dotnet_worker {
     bool processes_high_priority;    /* private to the owner */
 };
 
-extern const struct scheduler_parameter dotnet_parameters[];
+/* Rows of the tables of tunables: of the worker loop and the sizing, and of the semaphore of .NET 8 and 9. */
+/* clang-format off */
+#define DOTNET_PARAMETERS \
+    {"idle-timeout-ms", 1, 3600000, 20000, "an idle worker ends its thread after so long"}, \
+    {"processors", 0, PILFER_WORKERS_MAX, 0, "P, in place of the usable CPUs (0)"}, \
+    {"hill-climbing", 0, 1, 1, "the goal follows the throughput"}, \
+    {"starvation-detection", 0, 1, 1, "the gate thread adds workers when requests starve"}, \
+    {"force-min-workers", 0, PILFER_WORKERS_MAX, 0, "min-workers, and the only value it can be set to (0: any)"}, \
+    {"force-max-workers", 0, PILFER_WORKERS_MAX, 0, "max-workers, and the only value it can be set to (0: any)"}
+#define DOTNET_SEMAPHORE_PARAMETERS \
+    {"spin-yields", 0, 1, 1, "0: a spinning worker pauses where it would yield"}, \
+    {"park-on-conditions", 0, 1, 0, "1: parks on a mutex and a condition variable, not on a futex"}
+/* clang-format on */
 
 int dotnet_init(struct pool *pool);
 void dotnet_fini(struct pool *pool);

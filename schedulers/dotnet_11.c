@@ -15,13 +15,18 @@
  */
 #include "dotnet.h"
 
+static const struct scheduler_parameter dotnet_11_parameters[] = {
+    DOTNET_PARAMETERS,
+    {NULL},
+};
+
 const struct scheduler scheduler_dotnet_11 = {
     .name = "dotnet-11",
     .summary = "the .NET 11 pool: as dotnet, but asks for a worker only if it sees work",
     .caps = SCHEDULER_LIFO_LOCAL | SCHEDULER_FIFO_GLOBAL,
     .idle = "dotnet-11-handshake",
     .sizing = "hill-climbing",
-    .parameters = dotnet_parameters,
+    .parameters = dotnet_11_parameters,
     .pool_state_size = sizeof(struct dotnet),
     .worker_state_size = sizeof(struct dotnet_worker),
     .init = dotnet_init,

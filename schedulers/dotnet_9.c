@@ -70,13 +70,19 @@ static uint64_t dotnet_9_depth(struct pool *pool)
     return (shared_ptr_load_relaxed(&dotnet->aside) != NULL) + dotnet_depth(pool); /* one moment's */
 }
 
+static const struct scheduler_parameter dotnet_9_parameters[] = {
+    DOTNET_PARAMETERS,
+    DOTNET_SEMAPHORE_PARAMETERS,
+    {NULL},
+};
+
 const struct scheduler scheduler_dotnet_9 = {
     .name = "dotnet-9",
     .summary = "the .NET 9 pool: as dotnet, but asks for a worker only for a second task",
     .caps = SCHEDULER_LIFO_LOCAL | SCHEDULER_FIFO_GLOBAL,
     .idle = "dotnet-9-handshake",
     .sizing = "hill-climbing",
-    .parameters = dotnet_parameters,
+    .parameters = dotnet_9_parameters,
     .pool_state_size = sizeof(struct dotnet_9),
     .worker_state_size = sizeof(struct dotnet_worker),
     .init = dotnet_init,
