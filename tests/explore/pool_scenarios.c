@@ -42,6 +42,8 @@ const struct scenario pool_scenarios[] = {
          false),
     POOL("wake-long-task", "a task that computes until the second has run: no idle worker beside it", load_has_workers,
          wake_long_task, true),
+    POOL("wake-long-after-turn", "the same while the first worker takes its last look", load_has_workers,
+         wake_long_after_turn, false),
     POOL("wake-meeting", "three tasks that wait for one another: three workers come", load_has_workers, wake_meeting,
          false),
     POOL("wake-batch", "three tasks in one batch, two that wait for one another: two workers come", NULL, wake_batch,
