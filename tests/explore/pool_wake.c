@@ -100,8 +100,8 @@ void wake_long_task(const struct configuration *configuration)
     submit_long_task(&load);
 }
 
-/* The only worker takes its last look, and comes back to the long task by itself. What it had promised, or was promised,
- * must not keep the second worker away. */
+/* The only worker takes its last look, and comes back to the long task by itself. What it had promised, or was
+ * promised, must not keep the second worker away. */
 void wake_long_after_turn(const struct configuration *configuration)
 {
     struct load load;
