@@ -179,7 +179,8 @@ void pool_drain(struct pool *pool, bool run, void (*give_back)(struct pilfer_tas
     struct pilfer_task *task;
     if (run && pool_attach(pool, "closer") == 0) {
         pool->private->closer = pool_self(pool);
-        shared_u32_store_relaxed(&pool->state, POOL_DRAINING); /* no other thread submits any more */
+        /* @P pool.2: exposes closer to a late submit, which is refused because it is not the closer's. */
+        shared_u32_store_release(&pool->state, POOL_DRAINING);
         while ((task = pool->scheduler->drain(pool)) != NULL)
             worker_run(pool->private->closer, task);
         shared_u32_store_relaxed(&pool->state, POOL_STOPPED); /* as above */

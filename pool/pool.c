@@ -12,6 +12,7 @@
  *
  * Labels
  *   @P pool.1      a published worker: its queues are initialised
+ *   @P pool.2      the state while what is left is run: who may still submit
  *   @F pool.1      the gate: between the submitter's mark and its read of the state, and between close's write of the
  *                  state and its read of the marks
  *   @F pool.3      a worker is engaged, then takes a task  |  close reads the queues, then the counts
@@ -202,7 +203,7 @@ static bool may_submit(const struct pool *pool, const struct worker *self, uint3
         return true;
     case POOL_CLOSING:
         return self != NULL && self->is_worker;
-    case POOL_DRAINING:
+    case POOL_DRAINING: /* @P pool.2: relies on closer, through the caller's load of the state */
         return self != NULL && self == pool->private->closer;
     default:
         return false;
