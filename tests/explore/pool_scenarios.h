@@ -38,6 +38,7 @@ void stop_run(const struct configuration *configuration);
 void stop_drop(const struct configuration *configuration);
 void stop_run_races(const struct configuration *configuration);
 void stop_drop_races(const struct configuration *configuration);
+void stop_held_up(const struct configuration *configuration);
 void stop_submit_inside(const struct configuration *configuration);
 void stop_last_look(const struct configuration *configuration);
 
