@@ -18,8 +18,8 @@
  *        (ISO C11 without load buffering: a store is never visible before its thread reaches it)
  * sc and ra also know which plain accesses are ordered by happens-before: an unordered pair is a data race.
  *
- * What ends a run: the body returns; explored_fail(); no thread can go on ("rest") while some are not at their end; more
- * steps than the limit (a livelock); an access to memory that was freed; a crash.
+ * What ends a run: the body returns; explored_fail(); no thread can go on ("rest") while some are not at their end;
+ * more steps than the limit (a livelock); an access to memory that was freed; a crash.
  *
  * One engine per process, used by one thread: file-scope state.
  *
@@ -137,6 +137,7 @@ enum explored_strategy { EXPLORED_EXHAUSTIVE, EXPLORED_RANDOM, EXPLORED_PCT, EXP
 
 enum explored_choice_kind {
     EXPLORED_CHOICE_THREAD,  /* which thread goes on; 0: the running one, or the next one that can */
+    EXPLORED_CHOICE_STAY,    /* whether a thread that yields goes on all the same; 0: no */
     EXPLORED_CHOICE_VALUE,   /* which store a load returns, a read-modify-write follows; 0: the newest */
     EXPLORED_CHOICE_PLACE,   /* ra: where in the location's order a store goes; 0: last */
     EXPLORED_CHOICE_DRAIN,   /* tso: whether another thread's store is visible; 0: yes */
@@ -154,11 +155,11 @@ struct explored_settings {
     enum explored_model model;
     enum explored_strategy strategy;
     uint64_t seed;             /* random, pct: of this run */
-    uint32_t preemption_bound; /* exhaustive: switches away from a thread that could go on */
+    uint32_t preemption_bound; /* exhaustive: switches away from a thread that could go on; yields that do not switch */
     uint32_t stale_bound;      /* exhaustive: loads, stores and drains that do not take choice 0 */
     uint32_t depth;            /* pct: priority changes + 1 */
     uint32_t steps_max;        /* more is a livelock */
-    bool reuse_memory;         /* freed memory is handed out again at once (ABA); else never, and touching it is an error */
+    bool reuse_memory;         /* freed memory is handed out again at once (ABA); else never, touching it is an error */
     bool traces;               /* keep the lines of the table */
 };
 

@@ -113,7 +113,8 @@ static void *first_frame(struct fiber *fiber)
 int fiber_allocate(struct fiber *fiber, size_t stack_size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    char *memory = mmap(NULL, stack_size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK;
+    char *memory = mmap(NULL, stack_size + page, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (memory == MAP_FAILED)
         return -ENOMEM;
     mprotect(memory, page, PROT_NONE); /* without it an overflow is only less clear */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the parts of the engine share: run.c (threads, scheduling points), choices.c (strategies), memory.c (the models),
- * plain.c (memory of a run and its plain accesses), sites.c.
+ * What the parts of the engine share: run.c (threads, scheduling points), choices.c (strategies), memory.c (the
+ * models), plain.c (memory of a run and its plain accesses), sites.c.
  */
 #ifndef PILFER_POOL_EXPLORED_INTERNAL_H
 #define PILFER_POOL_EXPLORED_INTERNAL_H

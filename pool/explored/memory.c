@@ -13,8 +13,8 @@
  *
  * sc and tso always take the newest store; what differs there is when a store becomes the newest: at once, or when it
  * leaves its thread's buffer. The order of entries is kept; when an entry leaves is asked for only when another thread
- * touches the same location, since nobody could notice before; and when a store leaves its buffer, the others to the same
- * location are asked for, since their order shows.
+ * touches the same location, since nobody could notice before; and when a store leaves its buffer, the others to the
+ * same location are asked for, since their order shows.
  *
  * Happens-before (clocks) travels with the views, but not through fences' exchange: a full fence makes values visible,
  * and only a load that reads from a store, with acquire or a fence behind it, orders plain accesses.
@@ -452,7 +452,8 @@ uint64_t explored_load(struct explored_word word, const struct explored_site *si
         return value;
     }
     settle_buffers(location, 0);
-    const struct store *store = &memory.stores[choose_store(location, oldest_visible(location, site->order), TO_READ, 0)];
+    uint32_t oldest = oldest_visible(location, site->order);
+    const struct store *store = &memory.stores[choose_store(location, oldest, TO_READ, 0)];
     take_in(location, store, site->order);
     line(site, " -> ", store->value, age(location, store));
     return store->value;

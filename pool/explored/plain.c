@@ -195,7 +195,7 @@ static void note(const void *address, size_t size, bool write)
         struct shadow *shadow = &plain.shadows[(grain - (uintptr_t)arena) / GRAIN];
         uint8_t mask = mask_of(start, size, grain);
         if (shadow->state != IN_USE)
-            plain_check_alive(address);
+            plain_check_alive((const void *)grain); /* which may be another block's than the first byte's */
         check_write_before(shadow, view, self, mask, address,
                            write ? "two threads write without an order" : "a read is not ordered after a write");
         if (!write) {
