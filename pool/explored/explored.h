@@ -83,7 +83,7 @@ void explored_self_set(void *self);
 /* Another thread goes on, if one can. */
 void explored_yield(void);
 
-/* Blocks while the newest value of the word is expected. With a deadline the strategy may let it time out whenever it
+/* Blocks if the word is expected: a seq_cst load, which is one step with the blocking as far as wakes go. With a deadline the strategy may let it time out whenever it
  * likes, a limited number of times; time is not modelled. 0 or -ETIMEDOUT. */
 int explored_park(struct explored_word word, uint64_t expected, bool deadline);
 uint32_t explored_wake(const void *cell, uint32_t count);

@@ -59,7 +59,7 @@ void memory_started(uint32_t parent, uint32_t child);
 void memory_joined(uint32_t waiter, uint32_t ended);
 /* Before a system call that blocks or wakes, and when a thread has been joined: tso drains its buffer. */
 void memory_drain(uint32_t thread);
-/* What a park compares: with no value older than what the callers of memory_woken knew. */
+/* What a park compares with: a seq_cst load's value, none older than what the callers of memory_woken knew. */
 uint64_t memory_compared(struct explored_word word);
 void memory_woken(void);
 /* The view of a thread. */

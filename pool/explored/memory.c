@@ -19,8 +19,8 @@
  * Happens-before (clocks) travels with the views, but not through fences' exchange: a full fence makes values visible,
  * and only a load that reads from a store, with acquire or a fence behind it, orders plain accesses.
  *
- * A park compares as the kernel does: with any value that the thread may see, but none older than what the last caller
- * of a wake knew.
+ * A park compares as the kernel does: as a sequentially consistent load, since futex(2) has a full barrier before it,
+ * and with nothing older than what the callers of a wake knew.
  *
  * Not covered: see README.md.
  *
@@ -599,7 +599,7 @@ uint64_t memory_compared(struct explored_word word)
 {
     uint32_t location = find_location(&word);
     settle_buffers(location, 0);
-    uint32_t oldest = larger(own_view()->at[location], memory.woken_at[location]);
+    uint32_t oldest = larger(oldest_visible(location, EXPLORED_seq_cst), memory.woken_at[location]);
     return memory.stores[choose_store(location, oldest, TO_READ, 0)].value;
 }
 

@@ -233,6 +233,14 @@ static void park_if_told(struct world *world)
     if (LOAD(acquire, y, 0) != 0)
         platform_park(&world->w, 0, PLATFORM_FOREVER);
 }
+/* The word itself is what is looked at last: full orders on both sides make a wake unnecessary. */
+static void write_and_look(struct world *world)
+{
+    ADD(seq_cst, w, 1);
+    if (shared_u32_load_seq_cst(&world->z) != 0)
+        platform_wake(&world->w, 1);
+}
+THREAD(count_and_park, ADD(seq_cst, z, 1); platform_park(&world->w, 0, PLATFORM_FOREVER))
 /* Announce, look again, sleep, against write, look for sleepers, wake. */
 static void announce_and_park(struct world *world, bool fences)
 {
@@ -371,8 +379,9 @@ const struct litmus litmus_programs[] = {
     {"wake-early", 1, {wake_early_0, park_1}, NULL, "1 S3", "1 S3", "1 S3", "platform.h: a wake is not remembered"},
     {"wake-never", 1, {wake_never_0, park_1}, NULL, "1 S3", "1 S3", "1 S3", "platform.h"},
     {"told", 1, {told_0, park_if_told}, NULL, "0 1", "0 1", "0 1 S3",
-     "futex(2) reads the word as any load does, but not older than the last wake"},
+     "futex(2) reads the word as a seq_cst load does, and nothing older than the last wake"},
     {"told+rel+acq", 1, {told_release_0, park_if_told}, NULL, "0 1", "0 1", "0 1", "futex(2)"},
+    {"sleep+rmws", 0, {write_and_look, count_and_park}, NULL, "", "", "", "store buffering: SB+rmws+sc-loads"},
     {"sleep+fences", 0, {sleep_0, sleep_1}, NULL, "", "", "", "store buffering: SB+fences"},
     {"sleep", 0, {sleep_bare_0, sleep_bare_1}, NULL, "", " S3", " S3", "store buffering: SB"},
 };
