@@ -526,7 +526,7 @@ static void yield_and_wake(void *context)
 
 static void test_yields(void)
 {
-    const struct explored_settings settings = settings_exhaustive(EXPLORED_SC, 2);
+    const struct explored_settings settings = settings_exhaustive(EXPLORED_SC, 3);
     struct answers answers = ask(look_twice, &settings);
     EXPECT((answers.seen & 0xf0) == 0xb0, "while the other one is under way 00, 01 and 11: answers %x", answers.seen);
     answers = ask(yield_and_wake, &settings);
