@@ -80,11 +80,12 @@ int explored_thread_self(void);
 void *explored_self(void);
 void explored_self_set(void *self);
 
-/* Another thread goes on, if one can. */
+/* Another thread goes on, if one can; or this one all the same, since a yield is a hint. */
 void explored_yield(void);
 
-/* Blocks if the word is expected: a seq_cst load, which is one step with the blocking as far as wakes go. With a deadline the strategy may let it time out whenever it
- * likes, a limited number of times; time is not modelled. 0 or -ETIMEDOUT. */
+/* Blocks if the word is expected: a seq_cst load, which is one step with the blocking as far as wakes go. With a
+ * deadline the strategy may let it time out whenever it likes, a limited number of times; time is not modelled. 0 or
+ * -ETIMEDOUT. */
 int explored_park(struct explored_word word, uint64_t expected, bool deadline);
 uint32_t explored_wake(const void *cell, uint32_t count);
 

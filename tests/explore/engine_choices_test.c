@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Promise: a run is its choices. The same seed makes the same ones, the same ones make the same run; their text loses
- * nothing; the exhaustive walk takes each list once and keeps to its bounds; random and pct find what they should as often
- * as they should.
+ * nothing; the exhaustive walk takes each list once and keeps to its bounds; random and pct find what they should as
+ * often as they should.
  *
  * Method. Counts against closed formulas and against a second way of counting; seeds run twice with others in between.
  * Chances are counted over fixed seeds, so that no count ever changes.
@@ -261,8 +261,8 @@ static void test_replay(enum explored_strategy strategy)
         settings.seed = 0;
         same += is_same_end(&kept, explored_run(&settings, mix, NULL, choices, count));
     }
-    EXPECT(broken > 20 && same == broken, "%s: %u of %u replay to the same table", explored_strategy_names[strategy], same,
-           broken);
+    EXPECT(broken > 20 && same == broken, "%s: %u of %u replay to the same table", explored_strategy_names[strategy],
+           same, broken);
 }
 
 /* ---- how often a fault is found ---- */
@@ -318,8 +318,8 @@ static void interrupt_two(void *context)
         explored_fail("order", "interrupted one after the other");
 }
 
-static uint32_t count_broken(enum explored_strategy strategy, uint32_t depth, void (*body)(void *context), void *context,
-                             uint32_t runs)
+static uint32_t count_broken(enum explored_strategy strategy, uint32_t depth, void (*body)(void *context),
+                             void *context, uint32_t runs)
 {
     uint32_t broken = 0;
     for (uint64_t seed = 1; seed <= runs; seed++) {
@@ -331,8 +331,8 @@ static uint32_t count_broken(enum explored_strategy strategy, uint32_t depth, vo
 
 static void test_chances(void)
 {
-    /* Of 20,000: pct promises 1 / (n k^(d-1)) for n threads; k is drawn from five lengths, 32 to 512. Two threads, depth
-     * 2: 1/10 (1/32 + 1/64 + 1/128 + 1/256 + 1/512) = 0.00605. Three, depth 3: 1/15 (1/32^2 + ...) = 0.0000868. */
+    /* Of 20,000: pct promises 1 / (n k^(d-1)) for n threads; k is drawn from five lengths, 32 to 512. Two threads,
+     * depth 2: 1/10 (1/32 + 1/64 + 1/128 + 1/256 + 1/512) = 0.00605. Three, depth 3: 1/15 (1/32^2 + ...) = 0.0000868. */
     enum { RUNS = 20000, PROMISED_DEPTH_2 = 121, PROMISED_DEPTH_3 = 1 };
     uint32_t found = count_broken(EXPLORED_PCT, 2, lose_update, NULL, RUNS);
     EXPECT(found >= PROMISED_DEPTH_2, "pct found a fault of depth 2 in %u of %d runs", found, RUNS);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Promise: what the engine calls broken is broken, by the name that it says, and what is right it lets pass: data races,
- * memory that is not there, livelocks, crashes, rest, deadlines, wakes for no reason, allocations that fail.
+ * Promise: what the engine calls broken is broken, by the name that it says, and what is right it lets pass: data
+ * races, memory that is not there, livelocks, crashes, rest, deadlines, wakes for no reason, allocations that fail.
  *
- * Method. Small bodies, each right or wrong in one thing, walked exhaustively in each model that can see it. A wrong one
- * must be found in some run and never by another name; a right one in none.
+ * Method. Small bodies, each right or wrong in one thing, walked exhaustively in each model that can see it. A wrong
+ * one must be found in some run and never by another name; a right one in none.
  */
 #include "engine_test.h"
 
@@ -397,8 +397,8 @@ static void test_verdicts(void)
         }
     }
     if (skipped > 0)
-        printf("%u verdicts on plain accesses skipped: this build's compiler does not show them (gcc without a sanitizer "
-               "does)\n", skipped);
+        printf("%u verdicts on plain accesses skipped: this build does not show them (gcc without a sanitizer does)\n",
+               skipped);
 }
 
 /* ---- what a run may meet ---- */

@@ -18,7 +18,9 @@
 
 #include "explored/explored.h"
 
-enum { OUTCOME_SIZE = 16, OUTCOMES_MAX = 512, CHOICES_ROOM = 4096, UNBOUNDED = 254, PREEMPTIONS_OF_LARGE = 3, STEPS_MAX = 1000 };
+enum { OUTCOME_SIZE = 16, OUTCOMES_MAX = 512, CHOICES_ROOM = 4096 };
+/* Bounds; below what returns for no reason cost (run.c). */
+enum { UNBOUNDED = 254, PREEMPTIONS_OF_LARGE = 3, STEPS_MAX = 1000 };
 
 /* ---- sets of outcomes ---- */
 
