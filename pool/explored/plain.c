@@ -246,17 +246,17 @@ void __tsan_func_entry(void *caller);
 void __tsan_func_entry(void *caller)
 {
 }
-void __tsan_func_exit(void);
-void __tsan_func_exit(void)
+void __tsan_func_exit(void *caller);
+void __tsan_func_exit(void *caller)
 {
 }
-void __tsan_read_range(void *address, uint64_t size);
-void __tsan_read_range(void *address, uint64_t size)
+void __tsan_read_range(void *address, long size);
+void __tsan_read_range(void *address, long size)
 {
-    note(address, size, false);
+    note(address, (size_t)size, false);
 }
-void __tsan_write_range(void *address, uint64_t size);
-void __tsan_write_range(void *address, uint64_t size)
+void __tsan_write_range(void *address, long size);
+void __tsan_write_range(void *address, long size)
 {
-    note(address, size, true);
+    note(address, (size_t)size, true);
 }

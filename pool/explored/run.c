@@ -531,6 +531,7 @@ const struct explored_result *explored_run(const struct explored_settings *setti
         fiber_switch(&run.caller, &run.threads[0].fiber);
     } else {
         char text[64];
+        fiber_jumped_out();
         snprintf(text, sizeof text, "the code crashed: %s", strsignal(signal));
         run.running = false;
         set_broken("crash", text);

@@ -332,7 +332,8 @@ static uint32_t count_broken(enum explored_strategy strategy, uint32_t depth, vo
 static void test_chances(void)
 {
     /* Of 20,000: pct promises 1 / (n k^(d-1)) for n threads; k is drawn from five lengths, 32 to 512. Two threads,
-     * depth 2: 1/10 (1/32 + 1/64 + 1/128 + 1/256 + 1/512) = 0.00605. Three, depth 3: 1/15 (1/32^2 + ...) = 0.0000868. */
+     * depth 2: 1/10 (1/32 + 1/64 + 1/128 + 1/256 + 1/512) = 0.00605. Three, depth 3: 1/15 (1/32^2 + ...) = 0.0000868.
+     */
     enum { RUNS = 20000, PROMISED_DEPTH_2 = 121, PROMISED_DEPTH_3 = 1 };
     uint32_t found = count_broken(EXPLORED_PCT, 2, lose_update, NULL, RUNS);
     EXPECT(found >= PROMISED_DEPTH_2, "pct found a fault of depth 2 in %u of %d runs", found, RUNS);

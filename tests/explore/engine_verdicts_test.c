@@ -267,7 +267,7 @@ static void rest_is_asked(void *context)
     platform_park(&box->flag, 7, PLATFORM_FOREVER);
 }
 
-static void crash_null(void *context)
+__attribute__((no_sanitize("undefined", "address"))) static void crash_null(void *context)
 {
     (void)context;
     *(volatile int *)context = 1;
@@ -572,8 +572,8 @@ static void test_choices_of_a_run(void)
 {
     struct explored_settings settings = settings_exhaustive(EXPLORED_RA, 0);
     struct answers answers = ask(allocate_twice, &settings);
-    EXPECT(answers.seen == (1u << 3 | 1u << 2 | 1u << 1) && answers.runs == 3, "none, the first or the second fails: %x",
-           answers.seen);
+    EXPECT(answers.seen == (1u << 3 | 1u << 2 | 1u << 1) && answers.runs == 3,
+           "none, the first or the second fails: %x", answers.seen);
     answers = ask(choose, &settings);
     EXPECT(answers.seen == (1u << 0 | 1u << 4 | 1u << 8) && answers.runs == 3, "each choice once: %x", answers.seen);
     answers = ask(free_and_allocate, &settings);
