@@ -6,5 +6,3 @@
 
 const struct code_subject structure_subjects[] = {{0}};
 const uint32_t structure_subject_count = 0;
-const struct code_subject litmus_subjects[] = {{0}};
-const uint32_t litmus_subject_count = 0;

@@ -112,7 +112,6 @@ struct code_list {
 static const struct code_list code_lists[] = {
     {structure_subjects, &structure_subject_count},
     {historic_subjects, &historic_subject_count},
-    {litmus_subjects, &litmus_subject_count},
 };
 
 static bool find_code(const char *name, struct subject *out)
