@@ -70,6 +70,8 @@ struct view *memory_view(uint32_t thread);
 void plain_begin(bool reuse, bool checks);
 /* Whether the address may be used: 0, or the run is ended. */
 void plain_check_alive(const void *address);
+/* The same for a shared operation of the running thread, which must come after the plain writes there are. */
+void plain_check_ordered(const void *address, size_t size);
 /* Where an address lies, for the table: "block 7+24"; false outside the run's memory. */
 bool plain_describe(const void *address, char *text, size_t room);
 

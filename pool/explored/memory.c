@@ -202,7 +202,7 @@ static uint32_t new_store(uint64_t value, uint32_t stamp)
 
 static uint32_t find_location(const struct explored_word *word)
 {
-    plain_check_alive(word->cell);
+    plain_check_ordered(word->cell, word->size);
     uint32_t number = *word->location;
     if (number > 0 && number <= memory.location_count && memory.locations[number].cell == word->cell)
         return number;

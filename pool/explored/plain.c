@@ -7,7 +7,8 @@
  * clock: an access whose predecessor does not happen before it is a data race. The accesses come from the compiler's
  * thread-sanitizer instrumentation, whose run time this file stands in for (the names and signatures are the interface
  * of gcc/sanitizer.def). The records are of four bytes, with a mask of the bytes meant; of two neighbours in one record
- * the later one is remembered.
+ * the later one is remembered. Shared operations take part: they count as reads, so that what is initialised or zeroed
+ * plainly must be published before, and freed after, all others' operations on it.
  *
  * Freed memory is either never handed out again, and touching it ends the run, or at once (the settings' reuse_memory),
  * so that a stale pointer meets a new owner.
@@ -24,6 +25,7 @@
 
 enum { ARENA_SIZE = 1 << 20, GRAIN = 4, ALIGNMENT = 128, BLOCKS_MAX = 4096, GUARD = 128 };
 
+enum { MASK_ALL = (1 << GRAIN) - 1 };
 enum state { NEVER_GIVEN, IN_USE, FREED };
 
 struct shadow {
@@ -54,11 +56,17 @@ void plain_begin(bool reuse, bool checks)
     plain.checks = checks;
 }
 
+/* Zeroing a block is a write of the thread that gets it. */
 static void set_state(const struct block *block, enum state state)
 {
+    uint32_t self = run_thread();
+    const struct shadow fresh = {.state = (uint8_t)state,
+                                 .write_clock = state == IN_USE ? memory_view(self)->clock[self] : 0,
+                                 .write_thread = (uint8_t)self,
+                                 .write_mask = MASK_ALL};
     struct shadow *shadow = &plain.shadows[block->offset / GRAIN];
     for (uint32_t i = 0; i < (block->size + GRAIN - 1) / GRAIN; i++)
-        shadow[i] = (struct shadow){.state = (uint8_t)state};
+        shadow[i] = fresh;
 }
 
 static struct block *reusable(uint32_t size)
@@ -111,19 +119,6 @@ static struct block *find_block(const void *address)
             high = middle;
     }
     return plain.block_count > 0 ? &plain.blocks[low] : NULL;
-}
-
-void explored_free(void *memory)
-{
-    if (memory == NULL)
-        return;
-    struct block *block = is_inside(memory) ? find_block(memory) : NULL;
-    if (block == NULL || &arena[block->offset] != (unsigned char *)memory)
-        run_broken("use after free", "a block was freed that was never given");
-    if (block->free)
-        run_broken("use after free", "a block was freed twice");
-    block->free = true;
-    set_state(block, FREED);
 }
 
 uint32_t explored_blocks(void)
@@ -181,6 +176,14 @@ static void check_write_before(const struct shadow *shadow, const struct view *v
         report("data race", address, what);
 }
 
+static void check_reads_before(const struct shadow *shadow, const struct view *view, uint32_t self, uint8_t mask,
+                               const void *address, const char *what)
+{
+    for (uint32_t i = 0; (shadow->read_mask & mask) != 0 && i < EXPLORED_THREADS_MAX; i++)
+        if (i != self && shadow->read_clocks[i] > view->clock[i])
+            report("data race", address, what);
+}
+
 static void note(const void *address, size_t size, bool write)
 {
     if (!is_inside(address) || !run_is_running())
@@ -203,15 +206,56 @@ static void note(const void *address, size_t size, bool write)
             shadow->read_mask |= mask;
             continue;
         }
-        for (uint32_t i = 0; (shadow->read_mask & mask) != 0 && i < EXPLORED_THREADS_MAX; i++)
-            if (i != self && shadow->read_clocks[i] > view->clock[i])
-                report("data race", address, "a write is not ordered after a read");
+        check_reads_before(shadow, view, self, mask, address, "a write is not ordered after a read");
         shadow->write_clock = view->clock[self];
         shadow->write_thread = (uint8_t)self;
         shadow->write_mask = mask;
         shadow->read_mask = 0;
         memset(shadow->read_clocks, 0, sizeof shadow->read_clocks);
     }
+}
+
+void plain_check_ordered(const void *address, size_t size)
+{
+    plain_check_alive(address);
+    if (!is_inside(address) || !plain.checks || !run_is_running())
+        return;
+    uint32_t self = run_thread();
+    const struct view *view = memory_view(self);
+    for (uintptr_t grain = (uintptr_t)address; grain < (uintptr_t)address + size; grain += GRAIN) {
+        struct shadow *shadow = &plain.shadows[(grain - (uintptr_t)arena) / GRAIN];
+        check_write_before(shadow, view, self, MASK_ALL, address, "an operation is not ordered after a plain write");
+        shadow->read_clocks[self] = view->clock[self];
+        shadow->read_mask = MASK_ALL;
+    }
+}
+
+/* A free is a write: nobody may still be about to touch the block. */
+static void check_free(const struct block *block)
+{
+    if (!plain.checks || !run_is_running())
+        return;
+    uint32_t self = run_thread();
+    const struct view *view = memory_view(self);
+    for (uint32_t offset = block->offset; offset < block->offset + block->size; offset += GRAIN) {
+        const struct shadow *shadow = &plain.shadows[offset / GRAIN];
+        check_write_before(shadow, view, self, MASK_ALL, &arena[offset], "a free is not ordered after a write");
+        check_reads_before(shadow, view, self, MASK_ALL, &arena[offset], "a free is not ordered after an access");
+    }
+}
+
+void explored_free(void *memory)
+{
+    if (memory == NULL)
+        return;
+    struct block *block = is_inside(memory) ? find_block(memory) : NULL;
+    if (block == NULL || &arena[block->offset] != (unsigned char *)memory)
+        run_broken("use after free", "a block was freed that was never given");
+    if (block->free)
+        run_broken("use after free", "a block was freed twice");
+    check_free(block);
+    block->free = true;
+    set_state(block, FREED);
 }
 
 /* ---- the instrumentation's run time ---- */

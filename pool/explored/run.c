@@ -166,19 +166,19 @@ void explored_name(const void *address, const char *name)
     run.names[run.name_count++].name = name;
 }
 
-/* Where something lies that is not in the run's memory; the same in each process, wherever the program was loaded. */
+/* Where something lies that is not in the run's memory; as exactly as is the same in each process and each build. */
 static bool describe_elsewhere(uint64_t value, char *text, size_t room)
 {
     extern const char __executable_start[], end[]; /* named by the linker */
     for (uint32_t i = 0; i < run.count; i++) {
         uint64_t stack = (uint64_t)(uintptr_t)run.threads[i].fiber.stack;
         if (value - stack < STACK_SIZE) {
-            snprintf(text, room, "stack of %s-%u", run.threads[i].name, (unsigned)(stack + STACK_SIZE - value));
+            snprintf(text, room, "on %s's stack", run.threads[i].name);
             return true;
         }
     }
     if (value - (uint64_t)(uintptr_t)__executable_start < (uint64_t)(end - __executable_start))
-        snprintf(text, room, "static+%u", (unsigned)(value - (uint64_t)(uintptr_t)__executable_start));
+        snprintf(text, room, "in the program");
     else if (value >= ADDRESS_MIN && value < ADDRESS_END)
         snprintf(text, room, "an address");
     else

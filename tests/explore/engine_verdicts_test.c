@@ -170,6 +170,49 @@ static void no_race_reuse(void *context)
     platform_thread_join(other);
 }
 
+/* A block is zeroed by whoever gets it, and freed after the last access of all others. */
+#define PUBLISH(NAME, STORE_ORDER, LOAD_ORDER)                                   \
+    static void NAME##_writer(void *argument)                                    \
+    {                                                                            \
+        struct cell *cell = platform_alloc(sizeof *cell);                        \
+        shared_ptr_store_##STORE_ORDER(&((struct cell *)argument)->next, cell);  \
+    }                                                                            \
+    static void NAME(void *context)                                              \
+    {                                                                            \
+        struct cell *cell = platform_alloc(sizeof *cell);                        \
+        (void)context;                                                           \
+        struct platform_thread *other = start(NAME##_writer, cell);              \
+        struct cell *next = shared_ptr_load_##LOAD_ORDER(&cell->next);           \
+        if (next != NULL)                                                        \
+            shared_ptr_load_relaxed(&next->next);                                \
+        platform_thread_join(other);                                             \
+    }
+struct cell {
+    struct shared_ptr next;
+};
+PUBLISH(race_publish_relaxed, relaxed, acquire)
+PUBLISH(no_race_publish, release, acquire)
+
+#define FREE_AFTER(NAME, STORE_ORDER, LOAD_ORDER)                                \
+    static void NAME##_user(void *argument)                                      \
+    {                                                                            \
+        struct box *box = argument;                                              \
+        shared_u32_add_relaxed(box->block, 1);                                   \
+        shared_u32_store_##STORE_ORDER(&box->flag, 1);                           \
+    }                                                                            \
+    static void NAME(void *context)                                              \
+    {                                                                            \
+        struct box *box = platform_alloc(sizeof *box);                           \
+        (void)context;                                                           \
+        box->block = platform_alloc(sizeof(struct shared_u32));                  \
+        struct platform_thread *other = start(NAME##_user, box);                 \
+        if (shared_u32_load_##LOAD_ORDER(&box->flag) == 1)                       \
+            platform_free(box->block);                                           \
+        platform_thread_join(other);                                             \
+    }
+FREE_AFTER(race_free_relaxed, release, relaxed)
+FREE_AFTER(no_race_free, release, acquire)
+
 /* ---- memory that is not there ---- */
 
 static void read_freed(void *context)
@@ -319,6 +362,10 @@ static const struct {
     {"before start, after join", no_race_start_join, NULL, true, true},
     {"two bytes side by side", no_race_neighbours, NULL, true, true},
     {"freed here, handed out there", no_race_reuse, NULL, true, true},
+    {"a new block published relaxed", race_publish_relaxed, RACE, false, true},
+    {"a new block published by release and acquire", no_race_publish, NULL, false, true},
+    {"a block freed after a relaxed hand-over", race_free_relaxed, RACE, false, true},
+    {"a block freed after release and acquire", no_race_free, NULL, false, true},
     {"a plain read of freed memory", read_freed, NO_MEMORY, true, true},
     {"a load of freed memory", load_freed, NO_MEMORY, false, false},
     {"a second free", free_twice, NO_MEMORY, false, false},
