@@ -6,7 +6,9 @@
  * given; after it the strategy decides.
  *   exhaustive  takes option 0; explored_next() makes the prefix of the next run: the last choice that has an untried
  *               option within the bounds takes it, and what followed is dropped. Depth first, nothing is run twice.
- *   random      uniform over the threads; a load takes the newest store every second time.
+ *   random      uniform over the threads; a load takes the newest store every second time. If it is focused, a run has
+ *               a few locations of its own, and a thread is interrupted when it is about to touch one of these, hardly
+ *               elsewhere: what goes wrong at one word, however long the way between two steps there, is hit often.
  *   pct         threads have priorities, the highest runs; at depth - 1 random steps the running one falls below all
  *               that have not fallen, and takes its place among those that have by lot; one that yields falls below
  *               all.
@@ -15,7 +17,7 @@
  *
  * The generator is splitmix64: the same on any machine.
  *
- * Sources. Musuvathi & Qadeer 2007; Burckhardt et al. 2010; Steele, Lea, Flood 2014 (splitmix64).
+ * Sources. Variable bounding: Bindal, Bansal, Lal 2013. Musuvathi & Qadeer 2007; Burckhardt et al. 2010; Steele, Lea, Flood 2014 (splitmix64).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +25,7 @@
 
 #include "internal.h"
 
-enum { CHOICES_MAX = 65536, CHANGES_MAX = 15 };
+enum { CHOICES_MAX = 65536, CHANGES_MAX = 15, FOCUS_CLASSES = 16, FOCUS_STRAYS = 64 };
 /* pct: priorities from the start, after a change, after a yield. */
 enum { PRIORITY_FIRST = 1 << 30, PRIORITY_CHANGED = 1 << 29, PRIORITY_YIELDED = PRIORITY_CHANGED - 1 };
 
@@ -34,6 +36,7 @@ static struct {
     const struct explored_choice *prefix;
     uint32_t prefix_count;
     uint64_t random;
+    uint32_t focus, touched; /* focused: locations by their number modulo FOCUS_CLASSES; what comes next */
     /* pct */
     uint32_t priorities[EXPLORED_THREADS_MAX], lowest;
     uint32_t change_at[CHANGES_MAX], change_count, thread_choices;
@@ -62,6 +65,8 @@ void choices_begin(const struct explored_settings *settings, const struct explor
     choices.lowest = PRIORITY_YIELDED;
     choices.thread_choices = 0;
     choices.change_count = 0;
+    choices.touched = 0;
+    choices.focus = settings->focused ? draw_below(FOCUS_CLASSES) : 0;
     if (settings->strategy != EXPLORED_PCT)
         return;
     for (uint32_t i = 0; i < EXPLORED_THREADS_MAX; i++)
@@ -130,8 +135,22 @@ static uint32_t highest(const uint8_t *threads, uint32_t count)
     return best;
 }
 
+void choices_touch(uint32_t location)
+{
+    choices.touched = location;
+}
+
+/* Whether the strategy leaves a thread alone that could go on. */
+static bool lets_go_on(uint32_t cost_thread)
+{
+    return choices.settings.strategy == EXPLORED_RANDOM && choices.settings.focused && cost_thread > 0 &&
+           choices.touched % FOCUS_CLASSES != choices.focus && draw_below(FOCUS_STRAYS) != 0;
+}
+
 uint32_t choices_thread(const uint8_t *threads, uint32_t count, uint32_t cost_thread)
 {
+    if (lets_go_on(cost_thread))
+        return record(EXPLORED_CHOICE_THREAD, count, 0, cost_thread, 0);
     if (choices.settings.strategy != EXPLORED_PCT)
         return choices_make(EXPLORED_CHOICE_THREAD, count, cost_thread, 0);
     for (uint32_t i = 0; i < choices.change_count; i++)

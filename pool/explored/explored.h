@@ -111,6 +111,18 @@ void explored_name(const void *address, const char *name);
  * reported as standing still (S3). It may look at everything, but run no operation that could block. */
 void explored_at_rest(void (*check)(void *context), void *context);
 
+/* A load or a read-modify-write of the watched word, after it was done. */
+struct explored_event {
+    uint32_t thread;
+    bool changes;         /* a read-modify-write; else a load, or a compare-and-swap that lost */
+    uint32_t age;         /* of what a load found: how many stores are newer (ra) */
+    uint64_t found, left; /* the value before and after */
+};
+
+/* Calls seen after each such operation, in the thread that did it: for what is wrong or not depending on how it came
+ * about. One word per run. */
+void explored_watch(const void *word, void (*seen)(void *context, const struct explored_event *event), void *context);
+
 /* A choice of the scenario's own, 0 to count - 1. */
 uint32_t explored_choose(uint32_t count);
 
@@ -156,6 +168,7 @@ struct explored_settings {
     enum explored_model model;
     enum explored_strategy strategy;
     uint64_t seed;             /* random, pct: of this run */
+    bool focused;              /* random: threads are interrupted at a few locations, drawn for the run */
     uint32_t preemption_bound; /* exhaustive: switches away from a thread that could go on; yields that do not switch */
     uint32_t stale_bound;      /* exhaustive: loads, stores and drains that do not take choice 0 */
     uint32_t depth;            /* pct: priority changes + 1 */

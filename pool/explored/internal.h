@@ -47,6 +47,8 @@ void choices_begin(const struct explored_settings *settings, const struct explor
 uint32_t choices_make(enum explored_choice_kind kind, uint32_t count, uint32_t cost_thread, uint32_t cost_value);
 /* The threads to choose from at a CHOICE_THREAD (for pct); others are chosen by number alone. */
 uint32_t choices_thread(const uint8_t *threads, uint32_t count, uint32_t cost_thread);
+/* The running thread is about to touch a location (its number; 0: not known). */
+void choices_touch(uint32_t location);
 /* pct: the thread has yielded, others come first from now on. */
 void choices_yielded(uint32_t thread);
 const struct explored_choice *choices_made(uint32_t *count);
