@@ -17,7 +17,8 @@
  *
  * The generator is splitmix64: the same on any machine.
  *
- * Sources. Variable bounding: Bindal, Bansal, Lal 2013. Musuvathi & Qadeer 2007; Burckhardt et al. 2010; Steele, Lea, Flood 2014 (splitmix64).
+ * Sources. Musuvathi & Qadeer 2007; Burckhardt et al. 2010; Bindal, Bansal, Lal 2013 (variable bounding: focused);
+ * Steele, Lea, Flood 2014 (splitmix64).
  */
 #include <errno.h>
 #include <stdio.h>
