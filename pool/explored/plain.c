@@ -31,7 +31,6 @@ enum state { NEVER_GIVEN, IN_USE, FREED };
 struct shadow {
     uint32_t write_clock; /* 0: never written */
     uint8_t write_thread, write_mask, read_mask, state;
-    uint32_t read_clocks[EXPLORED_THREADS_MAX];
 };
 
 struct block {
@@ -42,6 +41,7 @@ struct block {
 static _Alignas(ALIGNMENT) unsigned char arena[ARENA_SIZE];
 static struct {
     struct shadow shadows[ARENA_SIZE / GRAIN];
+    uint32_t reads[ARENA_SIZE / GRAIN][EXPLORED_THREADS_MAX]; /* clocks; mean nothing while read_mask is 0 */
     struct block blocks[BLOCKS_MAX];
     uint32_t block_count, used;
     bool reuse, checks;
@@ -179,9 +179,19 @@ static void check_write_before(const struct shadow *shadow, const struct view *v
 static void check_reads_before(const struct shadow *shadow, const struct view *view, uint32_t self, uint8_t mask,
                                const void *address, const char *what)
 {
+    const uint32_t *reads = plain.reads[shadow - plain.shadows];
     for (uint32_t i = 0; (shadow->read_mask & mask) != 0 && i < EXPLORED_THREADS_MAX; i++)
-        if (i != self && shadow->read_clocks[i] > view->clock[i])
+        if (i != self && reads[i] > view->clock[i])
             report("data race", address, what);
+}
+
+static void note_read(struct shadow *shadow, uint32_t self, uint32_t clock, uint8_t mask)
+{
+    uint32_t *reads = plain.reads[shadow - plain.shadows];
+    if (shadow->read_mask == 0)
+        memset(reads, 0, sizeof plain.reads[0]);
+    reads[self] = clock;
+    shadow->read_mask |= mask;
 }
 
 static void note(const void *address, size_t size, bool write)
@@ -202,8 +212,7 @@ static void note(const void *address, size_t size, bool write)
         check_write_before(shadow, view, self, mask, address,
                            write ? "two threads write without an order" : "a read is not ordered after a write");
         if (!write) {
-            shadow->read_clocks[self] = view->clock[self];
-            shadow->read_mask |= mask;
+            note_read(shadow, self, view->clock[self], mask);
             continue;
         }
         check_reads_before(shadow, view, self, mask, address, "a write is not ordered after a read");
@@ -211,7 +220,6 @@ static void note(const void *address, size_t size, bool write)
         shadow->write_thread = (uint8_t)self;
         shadow->write_mask = mask;
         shadow->read_mask = 0;
-        memset(shadow->read_clocks, 0, sizeof shadow->read_clocks);
     }
 }
 
@@ -225,8 +233,7 @@ void plain_check_ordered(const void *address, size_t size)
     for (uintptr_t grain = (uintptr_t)address; grain < (uintptr_t)address + size; grain += GRAIN) {
         struct shadow *shadow = &plain.shadows[(grain - (uintptr_t)arena) / GRAIN];
         check_write_before(shadow, view, self, MASK_ALL, address, "an operation is not ordered after a plain write");
-        shadow->read_clocks[self] = view->clock[self];
-        shadow->read_mask = MASK_ALL;
+        note_read(shadow, self, view->clock[self], MASK_ALL);
     }
 }
 
