@@ -42,12 +42,10 @@ static void lot_signal(struct lot *lot)
 
 static void lot_wait(struct lot *lot, uint32_t seen)
 {
-    if (lot->fault == LOT_RELAXED) {
+    if (lot->fault == LOT_RELAXED)
         shared_u32_add_relaxed(&lot->waiters, 1); /* the fault: nothing orders it before the comparison of the word */
-    } else {
-        shared_u32_add_seq_cst(&lot->waiters, 1);
-        ordered_fence_seq_cst(); /* announce, then compare: the comparison reads as a relaxed load does */
-    }
+    else
+        shared_u32_add_seq_cst(&lot->waiters, 1); /* before the comparison of the word */
     platform_park(&lot->signals, seen, PLATFORM_FOREVER);
     shared_u32_add_relaxed(&lot->waiters, (uint32_t)-1); /* counter only */
 }
