@@ -133,6 +133,9 @@ void explored_allocations_may_fail(uint32_t limit);
  * going again is at rest, so that a lost wake-up is not mistaken for a late one. */
 void explored_deadlines_may_come(uint32_t limit);
 
+/* The model of this run: what comes "before" what depends on it (sc alone has one time for all threads). */
+enum explored_model explored_model(void);
+
 /* Locks that the calling thread holds (S10); counted by whoever wraps lock.h and says +1 and -1. */
 uint32_t explored_locks_held(void);
 void explored_lock_taken(int change);

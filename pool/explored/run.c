@@ -152,6 +152,8 @@ void explored_note(const char *format, ...)
 {
     char text[sizeof run.lines->text];
     va_list arguments;
+    if (!run.settings.traces)
+        return;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
@@ -464,6 +466,11 @@ bool run_allocation_fails(void)
     run.allocations_to_fail--;
     run_line("has no memory");
     return true;
+}
+
+enum explored_model explored_model(void)
+{
+    return run.settings.model;
 }
 
 uint32_t explored_locks_held(void)
