@@ -135,12 +135,12 @@ static void wait_for_submitters(struct pool *pool)
 static void wait_for_quiet(struct pool *pool, bool run_queued)
 {
     for (;;) {
-        uint32_t seen = shared_u32_load_seq_cst(&pool->private->quiet);
+        uint32_t seen = shared_u32_load_relaxed(&pool->private->quiet); /* a change since then is not slept through */
         bool queued = run_queued && pool->scheduler->pending(pool);
         /* @F pool.3: the queues are read, then the counts. The other way round a worker on its last look could be
          * engaged and take the last task in between: nobody counted, nothing queued, and a task about to run. */
         ordered_fence_seq_cst();
-        /* seq_cst: with tell_closer. */
+        /* seq_cst: with tell_closer, which reads the state after the counts were changed; and @F pool.3. */
         struct pool_counts counts = counts_unpack(shared_u64_load_seq_cst(&pool->counts));
         if (counts.engaged > 0 || counts.blocked > 0)
             platform_park(&pool->private->quiet, seen, PLATFORM_FOREVER);
@@ -163,7 +163,7 @@ void pool_quiesce(struct pool *pool, bool run_queued)
 void pool_stop(struct pool *pool, bool run_queued)
 {
     pool_quiesce(pool, run_queued);
-    shared_u32_store_seq_cst(&pool->state, POOL_STOPPED); /* seq_cst: a plain step; nobody submits any more */
+    shared_u32_store_relaxed(&pool->state, POOL_STOPPED); /* a hint to workers; the idle policy ends their waits */
     if (pool->idle->stop != NULL)
         pool->idle->stop(pool);
     /* A substitute may be added by a running task until it ends: join by index, and look again. */

@@ -72,7 +72,8 @@ bool pool_engage(struct pool *pool, struct worker *self)
             return true;
         /* While the thread was being started, the goal looked reached to others: look once more for an existing one. */
         thread_failed(pool, self);
-        word = shared_u64_load_seq_cst(&pool->counts);
+        /* relaxed: not older than this thread's own change of it just now, which whoever leaves later acquires. */
+        word = shared_u64_load_relaxed(&pool->counts);
     }
 }
 
@@ -109,8 +110,8 @@ static void tell_closer(struct pool *pool)
 {
     if (shared_u32_load_seq_cst(&pool->state) == POOL_RUNNING)
         return;
-    shared_u32_add_seq_cst(&pool->private->quiet,
-                           1); /* seq_cst: after the change of counts that the closer looks for */
+    /* relaxed: only that it changes matters; the counts, changed before, are what the closer reads (seq_cst). */
+    shared_u32_add_relaxed(&pool->private->quiet, 1);
     platform_wake(&pool->private->quiet, 1);
 }
 
@@ -142,8 +143,7 @@ struct worker *pool_worker(const struct pool *pool, uint32_t index)
 
 uint32_t pool_existing(const struct pool *pool)
 {
-    /* @P pool.1: relies on the workers below this index being initialised. */
-    return shared_u32_load_acquire(&pool->existing);
+    return shared_u32_load_relaxed(&pool->existing); /* a number; pool_worker is what relies on @P pool.1 */
 }
 
 uint64_t pool_setting(const struct pool *pool, const char *name)
