@@ -137,6 +137,7 @@ const struct code_subject structure_subjects[] = {
     SUBJECT("lock", "the small lock", lock_scenarios),
     SUBJECT("latch", "counting down to zero", latch_scenarios),
     SUBJECT("semaphore", "the semaphore of idle workers", semaphore_scenarios),
+    SUBJECT("trace-ring", "a copy of an event ring while its thread records", trace_ring_scenarios),
     SUBJECT("library-ring-model", "the model that stands in for the library's ring", library_ring_scenarios),
 };
 const uint32_t structure_subject_count = sizeof structure_subjects / sizeof structure_subjects[0];
