@@ -128,7 +128,7 @@ void pool_set_goal(struct pool *pool, uint32_t goal)
     do {
         counts = counts_unpack(word);
         counts.goal = (uint16_t)goal;
-    } while (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts))); /* full order, as in pool_engage */
+    } while (!shared_u64_cas_relaxed(&pool->counts, &word, counts_pack(counts))); /* before any worker exists */
 }
 
 /* ---- small services ---- */
