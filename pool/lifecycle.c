@@ -140,8 +140,7 @@ static void wait_for_quiet(struct pool *pool, bool run_queued)
         /* @F pool.3: the queues are read, then the counts. The other way round a worker on its last look could be
          * engaged and take the last task in between: nobody counted, nothing queued, and a task about to run. */
         ordered_fence_seq_cst();
-        /* seq_cst: with tell_closer, which reads the state after the counts were changed; and @F pool.3. */
-        struct pool_counts counts = counts_unpack(shared_u64_load_seq_cst(&pool->counts));
+        struct pool_counts counts = counts_unpack(shared_u64_load_relaxed(&pool->counts)); /* ordered by @F pool.3 */
         if (counts.engaged > 0 || counts.blocked > 0)
             platform_park(&pool->private->quiet, seen, PLATFORM_FOREVER);
         else if (!queued)
@@ -155,7 +154,7 @@ static void wait_for_quiet(struct pool *pool, bool run_queued)
 
 void pool_quiesce(struct pool *pool, bool run_queued)
 {
-    shared_u32_store_seq_cst(&pool->state, run_queued ? POOL_CLOSING : POOL_STOPPED); /* @F pool.1 */
+    shared_u32_store_relaxed(&pool->state, run_queued ? POOL_CLOSING : POOL_STOPPED); /* ordered by fence @F pool.1 */
     wait_for_submitters(pool);
     wait_for_quiet(pool, run_queued);
 }

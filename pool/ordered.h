@@ -59,8 +59,7 @@
     X(T, C, release, release, relaxed)           \
     X(T, C, acq_rel, acq_rel, relaxed)           \
     X(T, C, acq_rel_acquire, acq_rel, acquire)   \
-    X(T, C, seq_cst, seq_cst, relaxed)           \
-    X(T, C, seq_cst_seq_cst, seq_cst, seq_cst)
+    X(T, C, seq_cst, seq_cst, relaxed)
 #define ORDERED_ADDS(X, T, C) X(T, C, relaxed) X(T, C, release) X(T, C, acq_rel) X(T, C, seq_cst)
 
 /* void ordered_fence_seq_cst(void)  full fence

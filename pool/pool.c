@@ -63,9 +63,9 @@ bool pool_engage(struct pool *pool, struct worker *self)
             return false;
         counts.engaged++;
         counts.existing = (uint16_t)(counts.existing + grow);
-        /* Full order: competes with pool_disengage; one of the two sides sees the other. On failure as well, since the
-         * value found may say that the goal is reached. */
-        if (!shared_u64_cas_seq_cst_seq_cst(&pool->counts, &word, counts_pack(counts)))
+        /* Full order: as pool_engage_self, @F pool.3. On failure relaxed: who leaves after the load above sees what this
+         * thread did before it. */
+        if (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts)))
             continue;
         counter_raise(&pool->workers_max, counts.engaged);
         if (!grow || worker_add(pool) == 0)
@@ -108,6 +108,7 @@ bool pool_engage_self(struct worker *worker)
 /* While the pool closes, the closing thread waits for the last worker to disengage. */
 static void tell_closer(struct pool *pool)
 {
+    /* seq_cst, as the change of counts before it: @F pool.1, close writes the state, fences, and reads the counts. */
     if (shared_u32_load_seq_cst(&pool->state) == POOL_RUNNING)
         return;
     /* relaxed: only that it changes matters; the counts, changed before, are what the closer reads (seq_cst). */
@@ -221,15 +222,15 @@ bool pool_enter(struct pool *pool, struct worker *self, uint32_t tasks, struct p
     if (self != NULL) {
         gate->before = shared_u32_load_relaxed(&self->submitting); /* single writer; 1: nested, let in already */
         shared_u32_store_relaxed(&self->submitting, 1);            /* ordered by fence @F pool.1 */
-        /* @F pool.1: store the mark, then load the state. Without it close could see no mark and this thread no close,
-         * and the task would be queued behind the last drain. */
-        ordered_fence_light();
     } else {
-        /* seq_cst: as the fence @F pool.1. */
-        gate->before = shared_u32_add_seq_cst(&pool->private->outside, 1);
+        gate->before = shared_u32_add_relaxed(&pool->private->outside, 1); /* ordered by fence @F pool.1 */
     }
+    /* @F pool.1: the mark is set, then the state is read. Without it close could see no mark and this thread no close,
+     * and the task would be queued behind the last drain. */
+    ordered_fence_light();
     bool nested = self != NULL && gate->before != 0;
-    if (nested || may_submit(pool, self, shared_u32_load_seq_cst(&pool->state)))
+    /* acquire: @P pool.2, may_submit relies on closer. */
+    if (nested || may_submit(pool, self, shared_u32_load_acquire(&pool->state)))
         return true;
     pool_count(pool, self, COUNTER_submits_refused, tasks); /* before the leave: the pool may end after it */
     pool_leave(pool, self, gate);
