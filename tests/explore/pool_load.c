@@ -243,12 +243,31 @@ static void check_record(const struct item_record *record, uint32_t index, enum 
         explored_fail("S1", "task %u was given back by a close that runs what is queued", index);
 }
 
-void load_stop(struct load *load, enum pilfer_close how)
+static void check_records(struct load *load, enum pilfer_close how)
 {
-    pilfer_close(load->executor, how, give_back_item);
     load->executor = NULL;
     for (uint32_t i = 0; i < load->count; i++)
         check_record(&load->records[i], i, how);
+}
+
+void load_stop(struct load *load, enum pilfer_close how)
+{
+    pilfer_close(load->executor, how, give_back_item);
+    check_records(load, how);
+}
+
+/* Both parts together are pilfer_close for a pool scheduler. */
+void load_stop_workers(struct load *load, enum pilfer_close how)
+{
+    pool_stop(load->executor->pool, how == PILFER_CLOSE_RUN);
+    pool_drain(load->executor->pool, how == PILFER_CLOSE_RUN, give_back_item);
+}
+
+void load_stop_rest(struct load *load, enum pilfer_close how)
+{
+    pool_destroy(load->executor->pool);
+    platform_free(load->executor);
+    check_records(load, how);
 }
 
 void load_end(struct load *load)

@@ -15,7 +15,7 @@
 
 #include "scenario.h"
 
-enum { LOAD_ITEMS_MAX = 32, LOAD_SUBMITTERS_MAX = 2 };
+enum { LOAD_ITEMS_MAX = 64, LOAD_SUBMITTERS_MAX = 2 };
 
 struct load;
 
@@ -87,6 +87,9 @@ void load_wait_for(struct load *load, struct pilfer_latch *latch);
 
 /* Closes, then checks every item: accepted = run + given back, each once (S1, S2), refused ones untouched (S4). */
 void load_stop(struct load *load, enum pilfer_close how);
+/* The same in two steps, between which submits are refused and the pool's memory is still there. */
+void load_stop_workers(struct load *load, enum pilfer_close how);
+void load_stop_rest(struct load *load, enum pilfer_close how);
 /* Frees everything, and then nothing may be left (S8). All threads have been joined. */
 void load_end(struct load *load);
 /* Both. */

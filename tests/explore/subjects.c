@@ -3,8 +3,8 @@
  * Names to subjects: what the lists say of a name, and the configurations that it is explored with.
  *
  * A scheduler is explored with every idle and sizing policy that it admits, and with its LIFO slot on and off. An idle
- * policy is explored under every scheduler that admits it. A bound is explored over two schedulers, one with stealing
- * and one without.
+ * policy is explored under every scheduler that admits it. A bound is explored over three schedulers: one with
+ * stealing, one without, and inline, where its readers run in the submitters and little else happens.
  */
 #include "explore.h"
 
@@ -12,7 +12,7 @@
 
 #include "pool.h"
 
-static const char *const bound_bases[] = {"chase-lev", "global-queue"};
+static const char *const bound_bases[] = {"chase-lev", "global-queue", "inline"};
 
 static struct configuration *add(struct subject *subject, const struct configuration *configuration)
 {
@@ -112,7 +112,6 @@ struct code_list {
 static const struct code_list code_lists[] = {
     {structure_subjects, &structure_subject_count},
     {historic_subjects, &historic_subject_count},
-    {litmus_subjects, &litmus_subject_count},
 };
 
 static bool find_code(const char *name, struct subject *out)
