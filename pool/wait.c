@@ -29,8 +29,8 @@ void pilfer_latch_init(struct pilfer_latch *latch, uint32_t count)
 
 void pilfer_latch_arrive(struct pilfer_latch *latch)
 {
-    /* @P pool.latch: publishes what was done before this arrival, and passes on what earlier arrivals published. */
-    if (shared_u32_add_acq_rel(&latch->remaining, (uint32_t)-1) == 1)
+    /* @P pool.latch: publishes what was done before this arrival; what earlier arrivals published is passed on. */
+    if (shared_u32_add_release(&latch->remaining, (uint32_t)-1) == 1)
         platform_wake(&latch->remaining, UINT32_MAX);
 }
 

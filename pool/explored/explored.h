@@ -217,6 +217,8 @@ int explored_read(const char *text, struct explored_choice *choices, uint32_t ro
 /* All sites of the program, sorted by file and line, one per line and operation (a header's site is compiled into
  * several files: site_set changes them all). */
 uint32_t explored_sites(const struct explored_site *const **out);
+/* The site's file, from the root of the project: without the way there ("../"). */
+const char *explored_site_path(const struct explored_site *site);
 /* Weakens: order and failure of the site and its copies, or fence for a fence. site_reset takes it back. */
 void explored_site_set(const struct explored_site *site, uint8_t order, uint8_t failure, uint8_t fence);
 void explored_site_reset(const struct explored_site *site);

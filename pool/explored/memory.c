@@ -59,8 +59,11 @@ struct memory_thread {
     uint32_t buffered;
 };
 
+enum membarrier { UNDECIDED, PRESENT, ABSENT };
+
 static struct {
     enum explored_model model;
+    enum membarrier membarrier;
     struct location locations[LOCATIONS_MAX]; /* 0 is none */
     struct store stores[STORES_MAX];
     uint32_t words[VIEW_WORDS]; /* of the stores' views */
@@ -135,6 +138,7 @@ static void tick(uint32_t thread)
 void memory_begin(enum explored_model model)
 {
     memory.model = model;
+    memory.membarrier = UNDECIDED;
     memory.location_count = 0;
     memory.store_count = 0;
     memory.word_count = 0;
@@ -618,14 +622,23 @@ static void heavy_fence(void)
     fence_of(self);
 }
 
+/* Whether this run's machine has membarrier: asked at the first fence of the pair. */
+static bool has_membarrier(void)
+{
+    if (memory.membarrier == UNDECIDED)
+        memory.membarrier = choices_make(EXPLORED_CHOICE_SCENARIO, 2, 0, 0) == 0 ? PRESENT : ABSENT;
+    return memory.membarrier == PRESENT;
+}
+
 void explored_fence(const struct explored_site *site)
 {
     if (!run_is_running())
         return;
     begin(site, NULL);
-    if (site->fence == EXPLORED_FENCE_heavy)
+    bool asymmetric = (site->fence == EXPLORED_FENCE_heavy || site->fence == EXPLORED_FENCE_light) && has_membarrier();
+    if (asymmetric && site->fence == EXPLORED_FENCE_heavy)
         heavy_fence();
-    else if (site->fence == EXPLORED_FENCE_seq_cst)
+    else if (!asymmetric && site->fence != EXPLORED_FENCE_none)
         fence_of(run_thread());
     line(site, "", 0, "");
 }

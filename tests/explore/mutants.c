@@ -50,16 +50,9 @@ static const struct line lines[] = {
 
 /* ---- the mutants ---- */
 
-static const char *plain_path(const char *file)
-{
-    while (strncmp(file, "../", 3) == 0)
-        file += 3;
-    return file;
-}
-
 static bool is_ours(const struct explored_site *site)
 {
-    const char *path = plain_path(site->file);
+    const char *path = explored_site_path(site);
     return (strncmp(path, "pool/", 5) == 0 || strncmp(path, "schedulers/", 11) == 0) &&
            strstr(path, "published") == NULL;
 }
@@ -90,7 +83,7 @@ static uint32_t ordinal_of(const struct explored_site *const *sites, uint32_t in
 {
     uint32_t ordinal = 1;
     for (uint32_t i = 0; i < index; i++)
-        ordinal += strcmp(sites[i]->file, sites[index]->file) == 0 &&
+        ordinal += strcmp(explored_site_path(sites[i]), explored_site_path(sites[index])) == 0 &&
                    strcmp(sites[i]->function, sites[index]->function) == 0 &&
                    strcmp(sites[i]->operation, sites[index]->operation) == 0 &&
                    strcmp(sites[i]->expression, sites[index]->expression) == 0;
@@ -135,7 +128,7 @@ static uint32_t list_mutants(struct mutant *out)
 
 static void print_mutant(const struct mutant *mutant)
 {
-    printf("%s:%u %s: %s %s -> %s", plain_path(mutant->site->file), mutant->site->line, mutant->site->function,
+    printf("%s:%u %s: %s %s -> %s", explored_site_path(mutant->site), mutant->site->line, mutant->site->function,
            mutant->site->operation, mutant->site->expression, mutant->weakened);
 }
 
@@ -143,7 +136,7 @@ static const struct line *find_line(const struct mutant *mutant)
 {
     const struct explored_site *site = mutant->site;
     for (const struct line *line = lines; line->file != NULL; line++)
-        if (strcmp(line->file, plain_path(site->file)) == 0 && strcmp(line->function, site->function) == 0 &&
+        if (strcmp(line->file, explored_site_path(site)) == 0 && strcmp(line->function, site->function) == 0 &&
             strcmp(line->operation, site->operation) == 0 && strcmp(line->expression, site->expression) == 0 &&
             line->ordinal == mutant->ordinal && strcmp(line->weakened, mutant->weakened) == 0)
             return line;
@@ -286,7 +279,7 @@ static bool search_one(const struct mutant *mutant, const struct candidate *cand
     const struct cell *cell = &outcome.violations[0].cell;
     if (killed)
         printf("KILLED(\"%s\", \"%s\", \"%s\", \"%s\", %u, \"%s\",\n       \"%s\", \"%s\", \"%s\", \"%s\")\n",
-               plain_path(site->file), site->function, site->operation, site->expression, mutant->ordinal,
+               explored_site_path(site), site->function, site->operation, site->expression, mutant->ordinal,
                mutant->weakened, candidate->subject.name, cell->scenario->name, cell->configuration->label,
                explored_model_names[cell->settings.model]);
     explore_free(&outcome);

@@ -128,9 +128,9 @@ static void run_item(struct pilfer_task *task)
         explored_fail("S1", "task %u does not find what its submitter wrote", index);
     if (item->act != NULL)
         item->act(load, item);
+    item->result = RESULT + index;
     if (item->arrives != NULL)
         pilfer_latch_arrive(item->arrives);
-    item->result = RESULT + index;
     struct pilfer_latch *done = load->done;
     if (load->frees) {
         record->item = NULL;
@@ -220,14 +220,18 @@ void load_wait_for(struct load *load, struct pilfer_latch *latch)
         explored_fail("S3", "a wait was refused: %s", strerror(-status));
 }
 
+void load_read(const struct load *load, uint32_t index)
+{
+    const struct item_record *record = &load->records[index];
+    if (record->runs > 0 && record->item != NULL && record->item->result != RESULT + index)
+        explored_fail("S1", "what task %u wrote is not seen", index);
+}
+
 void load_wait(struct load *load)
 {
     load_wait_for(load, load->done);
-    for (uint32_t i = 0; i < load->count; i++) {
-        const struct item_record *record = &load->records[i];
-        if (record->runs > 0 && record->item != NULL && record->item->result != RESULT + i)
-            explored_fail("S1", "what task %u wrote is not seen", i);
-    }
+    for (uint32_t i = 0; i < load->count; i++)
+        load_read(load, i);
 }
 
 /* ---- the end ---- */

@@ -80,6 +80,8 @@ int load_submit_new(struct load *load, enum pilfer_placement placement);
 /* Items first to first + count - 1 as one batch. */
 void load_submit_batch(struct load *load, uint32_t first, uint32_t count, enum pilfer_placement placement);
 
+/* Reads the result of a task that has been waited for. */
+void load_read(const struct load *load, uint32_t index);
 /* Until all arrivals; then the results are read. From outside. */
 void load_wait(struct load *load);
 /* Until that latch is at zero; also from inside a task. */

@@ -77,6 +77,8 @@ const struct scenario pool_scenarios[] = {
     POOL("stop-submit-inside", "a task submits another while close waits", NULL, stop_submit_inside, false),
     POOL("stop-last-look", "close beside a worker's last look: a task that waits for another", NULL, stop_last_look,
          true),
+    POOL("wait-helped", "a task waits for one that another worker runs: it sees what that one wrote", load_has_workers,
+         wait_helped, false),
     POOL("wait-helps", "a task waits for one that it submitted, one worker: it helps", NULL, wait_helps, true),
     POOL("wait-substitute", "a task waits for one that comes later, one worker: a substitute comes", load_has_workers,
          wait_substitute, true),

@@ -49,6 +49,7 @@ void stop_last_look(const struct configuration *configuration);
 
 /* pool_wait.c */
 void wait_helps(const struct configuration *configuration);
+void wait_helped(const struct configuration *configuration);
 void wait_substitute(const struct configuration *configuration);
 void wait_two_blocked(const struct configuration *configuration);
 
