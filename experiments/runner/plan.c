@@ -11,6 +11,7 @@
 #include "runner/cell.h"
 #include "runner/effect.h"
 #include "runner/plan_text.h"
+#include "runner/settings.h"
 
 #include <search.h>
 #include <stdlib.h>
@@ -182,7 +183,7 @@ static uint32_t count_default_words(const struct configuration *configuration)
 
 static double cell_seconds(const struct configuration *configuration)
 {
-    return configuration_number(configuration, "warmup") + configuration_number(configuration, "duration") +
+    return settings_warmup_s(configuration) + configuration_number(configuration, "duration") +
            CELL_OVERHEAD_S;
 }
 

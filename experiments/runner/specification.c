@@ -207,8 +207,9 @@ static bool list_add_item(struct list *list, char *item)
 {
     if (list->parameter->type == PARAMETER_NAME && strcmp(item, "all") == 0)
         return list_add_all(list);
+    bool is_text = (list->parameter->flags & PARAMETER_FILE) != 0 || list->parameter->type == PARAMETER_LINE;
     char *dots = strstr(item, "..");
-    if (dots == NULL)
+    if (dots == NULL || is_text)
         return list_add_value(list, item);
     if (list->parameter->type != PARAMETER_COUNT_OF && list->parameter->type != PARAMETER_RATE &&
         list->parameter->type != PARAMETER_PERCENT) {
@@ -232,7 +233,8 @@ static bool list_read(const struct parameter *parameter, const char *values, str
     struct list list = {parameter, faults, {0, NULL}, false};
     uint32_t faults_before = faults->count;
     bool is_axis = (parameter->flags & PARAMETER_SWEEPABLE) != 0;
-    if (!is_axis && parameter->type != PARAMETER_CPU_LIST && strchr(values, ',') != NULL) {
+    bool holds_commas = parameter->type == PARAMETER_CPU_LIST || parameter->type == PARAMETER_LINE;
+    if (!is_axis && !holds_commas && strchr(values, ',') != NULL) {
         fault(faults, "%s: found the list '%s', expected one value: it is no axis", parameter->key, escaped(values));
         return false;
     }
