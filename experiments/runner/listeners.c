@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +123,7 @@ static void search_table(struct search *search, pid_t process, const char *table
         fclose(file);
 }
 
-bool listeners_are_local(pid_t root, uint16_t port, char *message, size_t size)
+enum listeners listeners_look(pid_t root, uint16_t port, char *message, size_t size)
 {
     struct search search = {.port = port, .is_local = true, .message = message, .size = size};
     struct process_list list;
@@ -141,7 +142,8 @@ bool listeners_are_local(pid_t root, uint16_t port, char *message, size_t size)
         free(inodes.numbers);
     }
     process_list_fini(&list);
-    if (search.is_local && !search.port_found)
-        snprintf(message, size, "none of its processes listens on port %u, though somebody answers there", port);
-    return search.is_local && search.port_found;
+    if (!search.is_local)
+        return LISTENERS_OPEN;
+    snprintf(message, size, "none of its processes listens on port %u", port);
+    return search.port_found ? LISTENERS_LOCAL : LISTENERS_MISSING;
 }

@@ -8,8 +8,9 @@
  * the commands has closed; on both it kills the tree first. For that reason it must not be killed by the runner's death
  * itself, as other roles are. When the runner kills it, the runner has killed the tree before (child.c).
  *
- * Ready is: a GET of the target's path is answered 200, and all listening sockets of the tree are on loopback. The second
- * is looked at again at the end.
+ * Ready is: a GET of the target's path is answered 200 (a router, which cannot answer before its extension is there:
+ * both ports are listened on), and all listening sockets of the tree are on loopback. The second is looked at again at
+ * the end.
  */
 #include "role.h"
 
@@ -38,7 +39,7 @@
 /* How often the server and the runner are looked after. */
 #define LOOK_EVERY_NS UINT64_C(20000000)
 /* How long the server may take to end by itself, after SIGTERM. */
-#define END_PATIENCE_NS UINT64_C(2000000000)
+#define END_PATIENCE_NS UINT64_C(500000000)
 #define PROBE_TIMEOUT_US 500000
 #define OUTPUT_PIPE_SIZE (1 << 20)
 #define WORDS_SIZE       240 /* of what the server wrote last */
@@ -51,7 +52,8 @@ struct keeper {
     int output; /* what the server writes */
     char words[WORDS_SIZE + 1];
     size_t word_count;
-    uint16_t port;
+    uint16_t port, control_port;
+    bool is_router;
     const char *path;
     char probed[96]; /* how the last probe went */
 };
@@ -233,8 +235,19 @@ static void start_server(struct keeper *keeper)
     role_say_integer("server-pid", (uint64_t)keeper->server);
 }
 
+/* True if the tree listens on the port, and nowhere beyond loopback. */
+static bool listens(struct keeper *keeper, uint16_t port)
+{
+    char message[256];
+    enum listeners found = listeners_look(getpid(), port, message, sizeof message);
+    if (found == LISTENERS_OPEN)
+        role_refuse("the target is not used", message);
+    snprintf(keeper->probed, sizeof keeper->probed, "%.90s", message);
+    return found == LISTENERS_LOCAL;
+}
+
 /* One GET on a connection of its own; true when it is answered 200. */
-static bool probe(struct keeper *keeper)
+static bool get(struct keeper *keeper)
 {
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_port = htons(keeper->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -261,11 +274,11 @@ static bool probe(struct keeper *keeper)
     return status == 200;
 }
 
-static void check_listeners(struct keeper *keeper)
+static bool is_ready(struct keeper *keeper)
 {
-    char message[256];
-    if (!listeners_are_local(getpid(), keeper->port, message, sizeof message))
-        role_refuse("the target is not used", message);
+    if (keeper->is_router)
+        return listens(keeper, keeper->port) && listens(keeper, keeper->control_port);
+    return get(keeper) && listens(keeper, keeper->port);
 }
 
 static void wait_until_ready(struct keeper *keeper)
@@ -273,7 +286,7 @@ static void wait_until_ready(struct keeper *keeper)
     uint64_t patience_ns = role_fact(keeper->role, "ready-ns");
     uint64_t deadline_ns = window_now_ns() + patience_ns;
     char text[WORDS_SIZE + 256];
-    while (!probe(keeper)) {
+    while (!is_ready(keeper)) {
         sleep_until(keeper, window_now_ns() + LOOK_EVERY_NS);
         if (keeper->ended) {
             snprintf(text, sizeof text, "%s%s", fate(keeper), last_words(keeper));
@@ -281,11 +294,10 @@ static void wait_until_ready(struct keeper *keeper)
         }
         if (window_now_ns() < deadline_ns)
             continue;
-        snprintf(text, sizeof text, "GET %.80s on port %u was not answered 200 within %g s (%s)%s", keeper->path,
-                 keeper->port, (double)patience_ns / 1e9, keeper->probed, last_words(keeper));
+        snprintf(text, sizeof text, "%s %.80s on port %u failed for %g s: %s%s", keeper->is_router ? "listening for" : "GET",
+                 keeper->path, keeper->port, (double)patience_ns / 1e9, keeper->probed, last_words(keeper));
         role_refuse("the target did not become ready", text);
     }
-    check_listeners(keeper);
 }
 
 /* ---- the window ---- */
@@ -338,6 +350,8 @@ int role_target(struct role *role)
     keeper = (struct keeper){
         .role = role,
         .port = (uint16_t)role_fact(role, "port"),
+        .control_port = (uint16_t)role_fact(role, "control-port"),
+        .is_router = report_text(&role->facts, "router") != NULL,
         .path = report_text(&role->facts, "path"),
     };
     if (!process_tree_is_known())
@@ -349,10 +363,10 @@ int role_target(struct role *role)
     start_server(&keeper);
     wait_until_ready(&keeper);
     role_say_integer("port", keeper.port);
-    role_say_integer("control-port", role_fact(role, "control-port"));
+    role_say_integer("control-port", keeper.control_port);
     role_say_word("ready");
     measure(&keeper);
-    check_listeners(&keeper);
+    listens(&keeper, keeper.port);
     end_server(&keeper);
     return ROLE_DONE;
 }

@@ -72,6 +72,8 @@ static void send_all(const struct target_use *use, const struct configuration *c
     send_numbered(child, TARGET_FACT_VARIABLE, variables);
     child_send(child, "path", path != NULL ? path : TARGET_PATH_INITIAL);
     child_send(child, "ready-ns", ready_text);
+    if (use->target.is_router)
+        child_send(child, "router", "1");
     child_send(child, "port", port_text);
     child_send(child, "control-port", control_port_text);
     command_words_free(words);
