@@ -195,4 +195,3 @@ char *ini_text_file(const char *path, const char *what, const char *elsewhere, s
         close(descriptor);
     return text;
 }
-

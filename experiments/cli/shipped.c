@@ -50,10 +50,15 @@ static char *read_description(const char *path)
     return found != NULL ? found : memory_copy_text("");
 }
 
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const struct shipped_target *)a)->name, ((const struct shipped_target *)b)->name);
+}
+
 static void read_folder(void)
 {
     struct dirent **entries;
-    int found = scandir(TARGETS_FOLDER, &entries, is_target_file, alphasort);
+    int found = scandir(TARGETS_FOLDER, &entries, is_target_file, NULL);
     for (int i = 0; i < found; i++) {
         const char *file = entries[i]->d_name;
         if (count < SHIPPED_MAX) {
@@ -65,6 +70,7 @@ static void read_folder(void)
     }
     if (found >= 0)
         free(entries);
+    qsort(targets, count, sizeof targets[0], compare_names);
 }
 
 const struct shipped_target *shipped_target(uint32_t index)

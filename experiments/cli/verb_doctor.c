@@ -197,7 +197,8 @@ static void print_targets(void)
         }
     }
     if (!process_tree_is_known())
-        fact(VERDICT_NOTE, "targets", "this kernel does not tell children (CONFIG_PROC_CHILDREN): none can be measured");
+        fact(VERDICT_NOTE, "targets",
+             "this kernel does not tell children (CONFIG_PROC_CHILDREN): none can be measured");
 }
 
 /* ---- limits ---- */

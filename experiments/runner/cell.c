@@ -111,8 +111,8 @@ static enum cell_status attempt(const struct configuration *configuration, uint6
     struct processes_options start = {
         .seed = seed,
         .trace_path = options->trace_path,
-        .seconds = options->hold ? 0
-                                 : settings_warmup_s(configuration) + configuration_number(configuration, "duration"),
+        .seconds =
+            options->hold ? 0 : settings_warmup_s(configuration) + configuration_number(configuration, "duration"),
     };
     enum cell_status status = processes_start(&processes, configuration, &start, options->stop, message);
     if (status != CELL_MEASURED)

@@ -34,7 +34,8 @@ struct cell_options {
     const char *trace_path;       /* or NULL: Chrome trace of the router */
 };
 
-/* Does beforehand what need not be done for each repeat: a target is built. What cannot be done is said by cell_measure.
+/* Does beforehand what need not be done for each repeat: a target is built. What cannot be done is said by
+ * cell_measure.
  */
 void cell_prepare(const struct configuration *configuration, const volatile int *stop);
 

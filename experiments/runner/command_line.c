@@ -162,8 +162,10 @@ static void put_knob(struct pass *pass, int index, bool is_hexadecimal)
     char digits[24];
     const char *text = pass->values != NULL ? pass->values->texts[index] : NULL;
     if (pass->splits && !pass->in_group)
-        fail(pass, "found {%s} outside of [ ], expected it inside: at its default there is no value, and what stands in "
-                   "[ ] is left out", placeholders[index].name);
+        fail(pass,
+             "found {%s} outside of [ ], expected it inside: at its default there is no value, and what stands in "
+             "[ ] is left out",
+             placeholders[index].name);
     if (text == NULL) {
         pass->is_missing = true;
         return;

@@ -3,8 +3,9 @@
  * Command lines of targets: text with placeholders, split into the words of an exec.
  *
  * How it works. Blanks separate words, 'single' and "double" quotes keep them together; there is no shell. {port} and
- * the like are replaced; {max-workers:x} is the number in hexadecimal; {{ is a brace. What stands in [ ] is left out when
- * a knob in it is at its default, since then there is nothing to say: `server --port {port} [--workers {max-workers}]`.
+ * the like are replaced; {max-workers:x} is the number in hexadecimal; {{ is a brace. What stands in [ ] is left out
+ * when a knob in it is at its default, since then there is nothing to say: `server --port {port} [--workers
+ * {max-workers}]`.
  */
 #ifndef PILFER_EXPERIMENTS_RUNNER_COMMAND_LINE_H
 #define PILFER_EXPERIMENTS_RUNNER_COMMAND_LINE_H
@@ -14,7 +15,7 @@
 #include <stdint.h>
 
 /* X(symbol, name, is a knob: a number, or at its default) */
-#define PLACEHOLDERS(X)                \
+#define PLACEHOLDERS(X)                    \
     X(port, "port", false)                 \
     X(control_port, "control-port", false) \
     X(min_workers, "min-workers", true)    \

@@ -185,8 +185,8 @@ static uint32_t count_default_words(const struct configuration *configuration)
 
 static double cell_seconds(const struct configuration *configuration)
 {
-    return settings_warmup_s(configuration) + configuration_number(configuration, "duration") +
-           CELL_OVERHEAD_S + (settings_target(configuration) != NULL ? TARGET_OVERHEAD_S : 0);
+    return settings_warmup_s(configuration) + configuration_number(configuration, "duration") + CELL_OVERHEAD_S +
+           (settings_target(configuration) != NULL ? TARGET_OVERHEAD_S : 0);
 }
 
 static void add_cell(struct builder *builder, struct meaning *meaning, struct plan_cell cell)

@@ -234,10 +234,9 @@ void tree_difference(const struct tree_sample *first, const struct tree_sample *
     *out = (struct tree_difference){.cpu_ns = last->cpu_ns - first->cpu_ns};
     for (uint32_t i = 0; i < last->thread_count; i++) {
         const struct tree_thread *now = &last->threads[i];
-        const struct tree_thread *then = first->thread_count == 0
-                                             ? NULL
-                                             : bsearch(now, first->threads, first->thread_count,
-                                                       sizeof *first->threads, compare_threads);
+        const struct tree_thread *then = first->thread_count == 0 ? NULL
+                                                                  : bsearch(now, first->threads, first->thread_count,
+                                                                            sizeof *first->threads, compare_threads);
         static const struct tree_thread unborn;
         in_both += then != NULL;
         then = then != NULL ? then : &unborn;

@@ -151,10 +151,8 @@ static const struct {
     const char *name, *cpus;
     int (*run)(struct role *role);
 } roles[] = {
-    {"router", "router-cpus", role_router},
-    {"target", "router-cpus", role_target},
-    {"inprocess", "router-cpus", role_in_process},
-    {"load", "load-cpus", role_load},
+    {"router", "router-cpus", role_router},          {"target", "router-cpus", role_target},
+    {"inprocess", "router-cpus", role_in_process},   {"load", "load-cpus", role_load},
     {"extension", "extension-cpus", role_extension},
 };
 

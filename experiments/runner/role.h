@@ -8,7 +8,8 @@
  * says "surroundings = why" and leaves with status 3; one that finds something broken says "failure = what" and leaves
  * with 1.
  *
- * Files: role.c (the conversation), role_router.c (processes under test), role_target.c (the keeper of a foreign one), role_load.c (load generator and extension).
+ * Files: role.c (the conversation), role_router.c (processes under test), role_target.c (the keeper of a foreign one),
+ * role_load.c (load generator and extension).
  */
 #ifndef PILFER_EXPERIMENTS_RUNNER_ROLE_H
 #define PILFER_EXPERIMENTS_RUNNER_ROLE_H

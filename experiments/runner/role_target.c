@@ -39,7 +39,7 @@
 /* How often the server and the runner are looked after. */
 #define LOOK_EVERY_NS UINT64_C(20000000)
 /* How long the server may take to end by itself, after SIGTERM. */
-#define END_PATIENCE_NS UINT64_C(500000000)
+#define END_PATIENCE_NS  UINT64_C(500000000)
 #define PROBE_TIMEOUT_US 500000
 #define OUTPUT_PIPE_SIZE (1 << 20)
 #define WORDS_SIZE       240 /* of what the server wrote last */
@@ -294,8 +294,9 @@ static void wait_until_ready(struct keeper *keeper)
         }
         if (window_now_ns() < deadline_ns)
             continue;
-        snprintf(text, sizeof text, "%s %.80s on port %u failed for %g s: %s%s", keeper->is_router ? "listening for" : "GET",
-                 keeper->path, keeper->port, (double)patience_ns / 1e9, keeper->probed, last_words(keeper));
+        snprintf(text, sizeof text, "%s %.80s on port %u failed for %g s: %s%s",
+                 keeper->is_router ? "listening for" : "GET", keeper->path, keeper->port, (double)patience_ns / 1e9,
+                 keeper->probed, last_words(keeper));
         role_refuse("the target did not become ready", text);
     }
 }

@@ -177,9 +177,9 @@ bool settings_target_takes(const struct configuration *configuration, const char
         {"command", PLACEHOLDER_BIT(command)},
     };
     static const char *const others[] = {
-        "target", "mode", "arrivals", "rate", "connections", "channels", "reply-segments", "extension-mode",
-        "extension-us", "machine", "cores", "quota-percent", "router-cpus", "load-cpus", "extension-cpus", "duration",
-        "warmup", "foreign-limit", "tries",
+        "target",         "mode",         "arrivals", "rate",          "connections",   "channels",    "reply-segments",
+        "extension-mode", "extension-us", "machine",  "cores",         "quota-percent", "router-cpus", "load-cpus",
+        "extension-cpus", "duration",     "warmup",   "foreign-limit", "tries",
     };
     for (size_t i = 0; i < sizeof knobs / sizeof knobs[0]; i++) {
         if (strcmp(knobs[i].key, key) == 0)

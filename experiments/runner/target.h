@@ -25,7 +25,9 @@
 #define TARGET_READY_INITIAL_S 20
 
 /* What may stand in the parameter `command`. */
-#define TARGET_COMMAND_PLACEHOLDERS (PLACEHOLDERS_ALL & ~(PLACEHOLDER_BIT(command) | PLACEHOLDER_BIT(folder) | PLACEHOLDER_BIT(build)))
+#define TARGET_COMMAND_PLACEHOLDERS                                                         \
+    (PLACEHOLDER_BIT(port) | PLACEHOLDER_BIT(control_port) | PLACEHOLDER_BIT(min_workers) | \
+     PLACEHOLDER_BIT(max_workers) | PLACEHOLDER_BIT(spin_limit))
 
 /* X(symbol, key). Keys of [target], each at most once. */
 #define TARGET_KEYS(X)              \
@@ -64,8 +66,8 @@ struct target {
     double warmup_s;       /* a cell's warm-up is at least this long; 0: no matter */
 };
 
-/* Reads a target file; its name is the key `name` or the file's stem. Returns 0 (target_fini frees it), or the number of
- * faults written to the stream. */
+/* Reads a target file; its name is the key `name` or the file's stem. Returns 0 (target_fini frees it), or the number
+ * of faults written to the stream. */
 int target_parse_file(const char *path, FILE *faults, struct target *out);
 int target_parse_text(const char *origin, const char *text, size_t size, FILE *faults, struct target *out);
 void target_fini(struct target *target);

@@ -32,6 +32,7 @@ struct reading {
     uint32_t sections[SECTION_FAULTY + 1]; /* lines where they begin; 0: not yet */
     uint32_t keys[TARGET_KEY_COUNT];
     uint32_t variables[TARGET_VARIABLES_MAX];
+    bool has_faulty_start; /* what it should have had is not asked for again */
 };
 
 void target_fini(struct target *target)
@@ -91,13 +92,15 @@ static bool is_path(const char *text)
     return *text == '/' && strlen(text) <= 1024;
 }
 
-static void check_command(struct faults *faults, const char *key, const char *text, uint32_t allowed, uint32_t *used)
+static bool check_command(struct faults *faults, const char *key, const char *text, uint32_t allowed, uint32_t *used)
 {
     char message[COMMAND_MESSAGE_SIZE];
     uint32_t found;
-    if (!command_line_check(text, allowed, &found, message))
+    bool holds = command_line_check(text, allowed, &found, message);
+    if (!holds)
         fault(faults, "%s: %s", key, message);
     *used |= found;
+    return holds;
 }
 
 static void check_workload(struct faults *faults, const char *text, bool *is_router)
@@ -154,7 +157,7 @@ static void check_key(struct reading *reading, enum target_key key, const char *
         check_command(faults, key_names[key], value, BUILDING, &unused);
         break;
     case TARGET_KEY_start:
-        check_command(faults, "start", value, PLACEHOLDERS_ALL, &target->placeholders);
+        reading->has_faulty_start = !check_command(faults, "start", value, PLACEHOLDERS_ALL, &target->placeholders);
         break;
     case TARGET_KEY_path:
         if (!is_path(value))
@@ -261,8 +264,9 @@ static void name_after_origin(struct reading *reading, const char *origin)
     if (is_name(name))
         memcpy(reading->target->name, name, TARGET_NAME_SIZE);
     else
-        fault(&reading->faults, "found a file name that cannot name the target, expected the key name in [target]: small "
-                                "letters, digits and hyphens");
+        fault(&reading->faults,
+              "found a file name that cannot name the target, expected the key name in [target]: small "
+              "letters, digits and hyphens");
 }
 
 /* What only the whole shows. */
@@ -270,7 +274,7 @@ static void check_whole(struct reading *reading, const char *origin)
 {
     const struct target *target = reading->target;
     struct faults *faults = &reading->faults;
-    bool takes_command = (target->placeholders & PLACEHOLDER_BIT(command)) != 0;
+    bool is_open = reading->has_faulty_start || (target->placeholders & PLACEHOLDER_BIT(command)) != 0;
     faults->line = reading->keys[TARGET_KEY_start];
     if (reading->sections[SECTION_TARGET] == 0) {
         faults->line = 0;
@@ -278,11 +282,12 @@ static void check_whole(struct reading *reading, const char *origin)
     } else if (faults->line == 0) {
         faults->line = reading->sections[SECTION_TARGET];
         fault(faults, "found [target] without the key start, expected the command that starts the server");
-    } else if ((target->placeholders & PLACEHOLDER_BIT(port)) == 0 && !takes_command) {
-        fault(faults, "found {port} neither in start nor in [environment], expected it: the server must be told where to "
-                      "listen");
+    } else if ((target->placeholders & PLACEHOLDER_BIT(port)) == 0 && !is_open) {
+        fault(faults,
+              "found {port} neither in start nor in [environment], expected it: the server must be told where to "
+              "listen");
     }
-    if (target->is_router && (target->placeholders & PLACEHOLDER_BIT(control_port)) == 0 && !takes_command)
+    if (target->is_router && (target->placeholders & PLACEHOLDER_BIT(control_port)) == 0 && !is_open)
         fault(faults, "found no {control-port}, expected it with workload router: the extension connects there");
     faults->line = 0;
     if (target->name[0] == '\0' && reading->keys[TARGET_KEY_name] == 0)
