@@ -300,7 +300,8 @@ static void print_environment(void)
     } variables[] = {
         {STORE_PATH_VARIABLE, "the store when --store is not given"},
         {PROGRAM_NAME_VARIABLE, "how messages call this program"},
-        {"PATH", "where gnuplot is looked for"},
+        {"PATH", "where gnuplot and the programs of targets are looked for"},
+        {"HOME", "handed on to targets, as USER, LOGNAME and TMPDIR are, and what a target's file passes on"},
         {"XDG_RUNTIME_DIR", "where live counters are shared; else /tmp"},
         {"TERM", "whether progress is one line that is rewritten"},
         {"TMPDIR", "where a picture is prepared"},

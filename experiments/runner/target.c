@@ -74,12 +74,17 @@ static char *path_of(const char *selector)
     return NULL;
 }
 
-static struct target_use *use_of(const char *selector, FILE *stream)
+static struct target_use *known_use(const char *selector)
 {
-    for (struct target_use *use = uses; use != NULL; use = use->next) {
-        if (strcmp(use->selector, selector) == 0)
-            return use;
-    }
+    struct target_use *use = uses;
+    while (use != NULL && strcmp(use->selector, selector) != 0)
+        use = use->next;
+    return use;
+}
+
+/* Reads the file of a target that is not known yet. */
+static struct target_use *read_use(const char *selector, FILE *stream)
+{
     struct target_use *use = memory_allocate(1, sizeof *use);
     *use = (struct target_use){.next = uses, .selector = memory_copy_text(selector), .path = path_of(selector)};
     uses = use;
@@ -100,16 +105,22 @@ struct target_use *target_find(const char *selector)
 {
     if (is_model(selector))
         return NULL;
-    FILE *nowhere = fopen("/dev/null", "we");
-    struct target_use *use = use_of(selector, nowhere != NULL ? nowhere : stderr);
-    if (nowhere != NULL)
-        fclose(nowhere);
+    struct target_use *use = known_use(selector);
+    if (use == NULL) {
+        FILE *nowhere = fopen("/dev/null", "we");
+        use = read_use(selector, nowhere != NULL ? nowhere : stderr);
+        if (nowhere != NULL)
+            fclose(nowhere);
+    }
     return use->faults == 0 ? use : NULL;
 }
 
 int target_check(const char *selector, FILE *stream)
 {
-    return is_model(selector) ? 0 : use_of(selector, stream)->faults;
+    if (is_model(selector))
+        return 0;
+    const struct target_use *use = known_use(selector);
+    return (use != NULL ? use : read_use(selector, stream))->faults;
 }
 
 /* ---- programs ---- */

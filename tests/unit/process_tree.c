@@ -118,6 +118,31 @@ START_TEST(test_cpu_of_what_has_ended)
 }
 END_TEST
 
+/* Nor when its parent, which has waited for it, is deeper in the tree and goes on. */
+START_TEST(test_cpu_of_what_has_ended_below)
+{
+    int ends[2];
+    char done;
+    uint64_t first_ns = process_tree_cpu(getpid());
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        pid_t grandchild = fork();
+        if (grandchild == 0) {
+            burn_ns(300000000);
+            _exit(0);
+        }
+        waitpid(grandchild, NULL, 0);
+        ck_assert_int_eq(write(ends[1], "", 1), 1);
+        wait_for_ever();
+    }
+    ck_assert_int_eq(read(ends[0], &done, 1), 1);
+    ck_assert_double_eq_tol((double)(process_tree_cpu(getpid()) - first_ns), 3e8, 4e7);
+    process_tree_kill(getpid());
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
+END_TEST
+
 static void *sleep_often(void *count)
 {
     for (int i = 0; i < *(int *)count; i++)
@@ -208,9 +233,13 @@ static const struct {
     const char *address;
     enum listeners expected;
 } addresses[] = {
-    {AF_INET, "127.0.0.1", LISTENERS_LOCAL}, {AF_INET, "127.9.9.9", LISTENERS_LOCAL},
-    {AF_INET, "0.0.0.0", LISTENERS_OPEN},    {AF_INET6, "::1", LISTENERS_LOCAL},
-    {AF_INET6, "::", LISTENERS_OPEN},        {AF_INET6, "::ffff:127.0.0.1", LISTENERS_LOCAL},
+    {AF_INET, "127.0.0.1", LISTENERS_LOCAL},
+    {AF_INET, "127.9.9.9", LISTENERS_LOCAL},
+    {AF_INET, "0.0.0.0", LISTENERS_OPEN},
+    {AF_INET6, "::1", LISTENERS_LOCAL},
+    {AF_INET6, "::", LISTENERS_OPEN},
+    {AF_INET6, "::ffff:127.0.0.1", LISTENERS_LOCAL},
+    {AF_INET6, "::ffff:0.0.0.0", LISTENERS_OPEN},
 };
 
 START_TEST(test_listeners)
@@ -238,6 +267,27 @@ START_TEST(test_listeners)
 }
 END_TEST
 
+/* A connection is no listener, whatever its port. */
+START_TEST(test_connections)
+{
+    char message[256];
+    uint16_t port;
+    struct sockaddr_in address;
+    socklen_t size = sizeof address;
+    int listener = listen_on(AF_INET, "127.0.0.1", &port), client = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    ck_assert_int_eq(connect(client, (struct sockaddr *)&address, size), 0);
+    ck_assert_int_eq(getsockname(client, (struct sockaddr *)&address, &size), 0);
+    pid_t child = fork();
+    if (child == 0)
+        wait_for_ever();
+    ck_assert_int_eq(listeners_look(getpid(), port, message, sizeof message), LISTENERS_LOCAL);
+    ck_assert_int_eq(listeners_look(getpid(), ntohs(address.sin_port), message, sizeof message), LISTENERS_MISSING);
+    process_tree_kill(getpid());
+    waitpid(child, NULL, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("process_tree");
@@ -246,9 +296,11 @@ int main(void)
     tcase_set_timeout(cases, 60);
     tcase_add_test(cases, test_cpu_of_an_orphan);
     tcase_add_test(cases, test_cpu_of_what_has_ended);
+    tcase_add_test(cases, test_cpu_of_what_has_ended_below);
     tcase_add_test(cases, test_threads_and_switches);
     tcase_add_test(cases, test_difference);
     tcase_add_loop_test(cases, test_listeners, 0, sizeof addresses / sizeof addresses[0]);
+    tcase_add_test(cases, test_connections);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
