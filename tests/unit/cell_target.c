@@ -30,6 +30,9 @@ extern char **environ;
 
 #define CLIENTS_MAX 64
 
+#define ANSWER    "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+#define NOT_FOUND "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+
 /* ---- the servers ---- */
 
 static int listen_on(in_addr_t address, uint16_t port)
@@ -43,8 +46,9 @@ static int listen_on(in_addr_t address, uint16_t port)
     return listener;
 }
 
-/* Answers whatever comes with the text; after late requests, listens to the whole world too. */
-static void serve(int listener, const char *answer, int late)
+/* Answers whatever comes with the text, if it is picky only what asks for /any; after late requests, listens to the
+ * whole world too. */
+static void serve(int listener, const char *answer, bool is_picky, int late)
 {
     struct pollfd polled[CLIENTS_MAX] = {{.fd = listener, .events = POLLIN}};
     nfds_t count = 1;
@@ -54,7 +58,8 @@ static void serve(int listener, const char *answer, int late)
             if (polled[i].revents == 0)
                 continue;
             if (read(polled[i].fd, request, sizeof request) > 0) {
-                if (write(polled[i].fd, answer, strlen(answer)) < 0 || --late != 0)
+                const char *text = is_picky && strncmp(request, "GET /any ", 9) != 0 ? NOT_FOUND : answer;
+                if (write(polled[i].fd, text, strlen(text)) < 0 || --late != 0)
                     continue;
                 listen_on(INADDR_ANY, 0);
                 continue;
@@ -101,9 +106,6 @@ static void write_report(const char *path, char **arguments)
     fclose(file);
 }
 
-#define ANSWER    "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-#define NOT_FOUND "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
-
 /* server MODE PORT [FILE [WORD...]] */
 static int run_server(char **arguments)
 {
@@ -120,7 +122,8 @@ static int run_server(char **arguments)
     if (strcmp(mode, "report") == 0)
         write_report(arguments[2], arguments + 3);
     int listener = listen_on(strcmp(mode, "open") == 0 ? INADDR_ANY : INADDR_LOOPBACK, port);
-    serve(listener, strcmp(mode, "missing") == 0 ? NOT_FOUND : ANSWER, strcmp(mode, "late") == 0 ? 20 : -1);
+    serve(listener, strcmp(mode, "missing") == 0 ? NOT_FOUND : ANSWER, strcmp(mode, "picky") == 0,
+          strcmp(mode, "late") == 0 ? 20 : -1);
     return 0;
 }
 
@@ -189,7 +192,7 @@ START_TEST(test_is_measured)
 {
     struct result result;
     char message[CELL_MESSAGE_SIZE] = "";
-    write_target("echo", "\nversion = echo one two\npath = /any");
+    write_target("picky", "\nversion = echo one two\npath = /any");
     ck_assert_msg(measure(&result, message) == CELL_MEASURED, "%s", message);
     ck_assert_msg(number(&result, "valid") == 1, "invalid: %s", result.invalid_reason);
     ck_assert_str_eq(result_get_text(&result, "target"), "mine");
@@ -206,6 +209,7 @@ START_TEST(test_is_measured)
     ck_assert(number(&result, "router_memory_mib") > 0);
     double self = number(&result, "router_self_cpu_percent"), threads = number(&result, "threads_cpu_percent");
     ck_assert_double_eq_tol(self, threads, 0.05 * self + 3);
+    ck_assert_double_eq_tol(self, number(&result, "router_cpu_percent"), 0.05 * self + 3);
     result_fini(&result);
 }
 END_TEST
@@ -262,7 +266,8 @@ START_TEST(test_is_told_what_its_file_says)
     char message[CELL_MESSAGE_SIZE];
     const struct processes_options options = {.seed = 1, .seconds = 60};
     write_target("report", " [--workers {max-workers}] [--least {min-workers}] 'one word'\npass = PASSED ABSENT\n"
-                           "[environment]\nSPIN = {spin-limit:x}\nMOST = {max-workers}\nFIXED = {folder}");
+                           "[environment]\nSPIN = {spin-limit:x}\nMOST = {max-workers}\nFIXED = {folder}\n"
+                           "HOME = /elsewhere");
     setenv("PASSED", "on", 1);
     setenv("NOT_PASSED", "on", 1);
     configure(&configuration);
@@ -277,6 +282,7 @@ START_TEST(test_is_told_what_its_file_says)
     ck_assert(has_line(text, "variable SPIN=46"));
     ck_assert(has_line(text, "variable PASSED=on"));
     ck_assert(has_line(text, fixed));
+    ck_assert_ptr_eq(strstr(text, "variable HOME="), strstr(text, "variable HOME=/elsewhere\n"));
     ck_assert_ptr_null(strstr(text, "MOST="));
     ck_assert_ptr_null(strstr(text, "NOT_PASSED="));
     ck_assert_ptr_null(strstr(text, "ABSENT="));
