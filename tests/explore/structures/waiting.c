@@ -214,7 +214,8 @@ static void sleep_on_semaphore(void *argument)
     struct semaphore_shared *shared = sleeper->trial->shared;
     struct semaphore_waiter *waiter = &shared->waiters[sleeper - sleeper->trial->sleepers];
     for (uint32_t round = 0; round < sleeper->rounds; round++) {
-        if (!semaphore_wait(&shared->semaphore, &sleeper->worker, waiter, sleeper->steps)) {
+        if (semaphore_wait(&shared->semaphore, &sleeper->worker, waiter, sleeper->steps, PLATFORM_FOREVER) !=
+            SEMAPHORE_TOOK) {
             if (!sleeper->trial->stops)
                 explored_fail("semaphore", "a wait ended as if stopped");
             return;
