@@ -10,9 +10,6 @@
  *
  * Memory of readers. A reader task is free for the next start as soon as it runs, before its slot is given back. So in
  * a protocol whose count is right, whoever has taken a slot finds one of the parallelism reader tasks free.
- *
- * Labels.
- *   @P bound.1  a reader's end: its last access to the state comes before the state may be freed
  */
 #include "bound.h"
 
@@ -147,8 +144,8 @@ static void reader_run(struct pilfer_task *task)
     bound_count(state, BOUND_readers_zero, items == 0);
     bound_count(state, BOUND_readers_single, items == 1);
     bound_count(state, BOUND_items_run, items);
-    /* Release @P bound.1: nothing of the state is touched after this. */
-    shared_u64_add_release(&state->present, (uint64_t)-1);
+    /* Relaxed: a number. Nothing of the state is touched after this, and it is freed after the workers were joined. */
+    shared_u64_add_relaxed(&state->present, (uint64_t)-1);
 }
 
 int bound_reader_start(struct bound_state *state)
@@ -156,12 +153,12 @@ int bound_reader_start(struct bound_state *state)
     struct pilfer_task *task = task_fifo_pop(&state->readers_free);
     int status = -EAGAIN;
     if (task != NULL) {
-        /* Relaxed: counter only, as long as the caller is inside submit, which close waits for. */
+        /* Relaxed: a number; the caller is inside submit, which close waits for. */
         shared_u64_add_relaxed(&state->present, 1);
         status = bound_submit_below(state->bound, task);
         if (status == 0)
             return 0;
-        shared_u64_add_release(&state->present, (uint64_t)-1); /* Release @P bound.1, as in reader_run. */
+        shared_u64_add_relaxed(&state->present, (uint64_t)-1); /* as in reader_run */
         task_fifo_push(&state->readers_free, task);
     }
     bound_count(state, BOUND_reader_starts_refused, 1);
@@ -227,8 +224,7 @@ struct pilfer_task *bound_drain(struct bound_executor *bound)
 bool bound_busy(struct bound_executor *bound)
 {
     struct bound_state *state = bound->state;
-    /* Acquire @P bound.1: readers that are not counted any more touch nothing any more. */
-    if (shared_u64_load_acquire(&state->present) != 0)
+    if (shared_u64_load_relaxed(&state->present) != 0) /* a number; asked again until it is 0 */
         return true;
     if (state->protocol->strands || state->queue->is_empty(state))
         return false;
@@ -251,5 +247,5 @@ void bound_extras(struct bound_executor *bound, void (*visit)(void *context, con
     visit(context, "readers_active_max", (double)counter_read(&state->active_max));
     /* Items that wait although no reader exists; means something at rest only, between submits. */
     uint64_t depth = state->queue->depth(state);
-    visit(context, "stranded", shared_u64_load_acquire(&state->present) == 0 ? (double)depth : 0);
+    visit(context, "stranded", counter_read(&state->present) == 0 ? (double)depth : 0);
 }

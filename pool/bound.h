@@ -80,8 +80,7 @@ struct bound_state {
     /* Slots taken. Written by submitters and readers (CAS, add); read by submitters; @F safe.1. Signed, since the
      * published protocol can take it below zero. */
     _Alignas(CACHE_LINE_SIZE) struct shared_i64 readers;
-    /* Reader tasks that exist. Raised by whoever starts one, lowered as a reader's last step; read by close; @P bound.1
-     */
+    /* Reader tasks that exist. Raised by whoever starts one, lowered as a reader's last step; read by close. */
     _Alignas(CACHE_LINE_SIZE) struct shared_u64 present;
     struct shared_u64 active, active_max; /* readers between their first and last look for an item */
     struct shared_u64 counters[BOUND_COUNTER_COUNT];

@@ -119,8 +119,7 @@ static inline struct pilfer_task *deque_pop(struct deque *deque)
 /* Takes the oldest task into *out. Any thread. */
 static inline enum deque_result deque_steal(struct deque *deque, struct pilfer_task **out)
 {
-    /* @P deque.3: relies on what earlier takers saw. */
-    int64_t top = shared_i64_load_acquire(&deque->top);
+    int64_t top = shared_i64_load_relaxed(&deque->top); /* ordered by fence @F deque.1; re-checked by CAS */
     /* @F deque.1: load top, then load bottom; see deque_pop for the two interleavings that would be wrong. */
     ordered_fence_seq_cst();
     /* @P deque.1: relies on the slot and the task being written. */
@@ -141,8 +140,7 @@ static inline enum deque_result deque_steal(struct deque *deque, struct pilfer_t
 static inline bool deque_has_tasks(const struct deque *deque)
 {
     int64_t top = shared_i64_load_relaxed(&deque->top); /* ordered by the caller's fence (@F announce.1) */
-    /* @P deque.1 in spirit: only the index is used. */
-    return top < shared_i64_load_acquire(&deque->bottom);
+    return top < shared_i64_load_relaxed(&deque->bottom); /* as top; only the index is used */
 }
 
 /* Approximate number of tasks; any thread. */

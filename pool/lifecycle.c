@@ -138,13 +138,12 @@ static void wait_for_submitters(struct pool *pool)
 static void wait_for_quiet(struct pool *pool, bool run_queued)
 {
     for (;;) {
-        uint32_t seen = shared_u32_load_seq_cst(&pool->private->quiet);
+        uint32_t seen = shared_u32_load_relaxed(&pool->private->quiet); /* a change since then is not slept through */
         bool queued = run_queued && pool->scheduler->pending(pool);
         /* @F pool.3: the queues are read, then the counts. The other way round a worker on its last look could be
          * engaged and take the last task in between: nobody counted, nothing queued, and a task about to run. */
         ordered_fence_seq_cst();
-        /* seq_cst: with tell_closer. */
-        struct pool_counts counts = counts_unpack(shared_u64_load_seq_cst(&pool->counts));
+        struct pool_counts counts = counts_unpack(shared_u64_load_relaxed(&pool->counts)); /* ordered by @F pool.3 */
         if (counts.engaged > 0 || counts.blocked > 0)
             platform_park(&pool->private->quiet, seen, PLATFORM_FOREVER);
         else if (!queued)
@@ -158,7 +157,7 @@ static void wait_for_quiet(struct pool *pool, bool run_queued)
 
 void pool_quiesce(struct pool *pool, bool run_queued)
 {
-    shared_u32_store_seq_cst(&pool->state, run_queued ? POOL_CLOSING : POOL_STOPPED); /* @F pool.1 */
+    shared_u32_store_relaxed(&pool->state, run_queued ? POOL_CLOSING : POOL_STOPPED); /* ordered by fence @F pool.1 */
     wait_for_submitters(pool);
     wait_for_quiet(pool, run_queued);
 }
@@ -166,7 +165,7 @@ void pool_quiesce(struct pool *pool, bool run_queued)
 void pool_stop(struct pool *pool, bool run_queued)
 {
     pool_quiesce(pool, run_queued);
-    shared_u32_store_seq_cst(&pool->state, POOL_STOPPED); /* seq_cst: a plain step; nobody submits any more */
+    shared_u32_store_relaxed(&pool->state, POOL_STOPPED); /* a hint to workers; the idle policy ends their waits */
     if (pool->sizing->stop != NULL)
         pool->sizing->stop(pool);
     if (pool->idle->stop != NULL)
@@ -184,7 +183,8 @@ void pool_drain(struct pool *pool, bool run, void (*give_back)(struct pilfer_tas
     struct pilfer_task *task;
     if (run && pool_attach(pool, "closer") == 0) {
         pool->private->closer = pool_self(pool);
-        shared_u32_store_relaxed(&pool->state, POOL_DRAINING); /* no other thread submits any more */
+        /* @P pool.2: exposes closer to a late submit, which is refused because it is not the closer's. */
+        shared_u32_store_release(&pool->state, POOL_DRAINING);
         while ((task = pool->scheduler->drain(pool)) != NULL)
             worker_run(pool->private->closer, task);
         shared_u32_store_relaxed(&pool->state, POOL_STOPPED); /* as above */

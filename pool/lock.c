@@ -35,6 +35,6 @@ void lock_lock(struct lock *lock)
 void lock_unlock(struct lock *lock)
 {
     /* @P lock.1: publishes everything written under the lock. */
-    if (shared_u32_exchange_acq_rel(&lock->word, FREE) == CONTENDED)
+    if (shared_u32_exchange_release(&lock->word, FREE) == CONTENDED)
         platform_wake(&lock->word, 1);
 }

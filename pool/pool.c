@@ -12,6 +12,7 @@
  *
  * Labels
  *   @P pool.1      a published worker: its queues are initialised
+ *   @P pool.2      the state while what is left is run: who may still submit
  *   @F pool.1      the gate: between the submitter's mark and its read of the state, and between close's write of the
  *                  state and its read of the marks
  *   @F pool.3      a worker is engaged, then takes a task  |  close reads the queues, then the counts
@@ -62,9 +63,9 @@ enum pool_engaged pool_engage_first(struct pool *pool)
             return POOL_FULL;
         counts.engaged++;
         counts.existing = (uint16_t)(counts.existing + grow);
-        /* Full order: competes with pool_disengage; one of the two sides sees the other. On failure as well, since the
-         * value found may say that the goal is reached. */
-        if (!shared_u64_cas_seq_cst_seq_cst(&pool->counts, &word, counts_pack(counts)))
+        /* Full order: as pool_engage_self, @F pool.3. On failure relaxed: who leaves after the load above sees what this
+         * thread did before it. */
+        if (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts)))
             continue;
         counter_raise(&pool->workers_max, counts.engaged);
         return grow ? POOL_NEEDS_THREAD : POOL_WAITING;
@@ -124,10 +125,11 @@ bool pool_engage_self(struct worker *worker)
 /* While the pool closes, the closing thread waits for the last worker to disengage. */
 static void tell_closer(struct pool *pool)
 {
+    /* seq_cst, as the change of counts before it: @F pool.1, close writes the state, fences, and reads the counts. */
     if (shared_u32_load_seq_cst(&pool->state) == POOL_RUNNING)
         return;
-    shared_u32_add_seq_cst(&pool->private->quiet,
-                           1); /* seq_cst: after the change of counts that the closer looks for */
+    /* relaxed: only that it changes matters; the counts, changed before, are what the closer reads (seq_cst). */
+    shared_u32_add_relaxed(&pool->private->quiet, 1);
     platform_wake(&pool->private->quiet, 1);
 }
 
@@ -171,7 +173,7 @@ void pool_set_goal(struct pool *pool, uint32_t goal)
     do {
         counts = counts_unpack(word);
         counts.goal = (uint16_t)goal;
-    } while (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts))); /* full order, as in pool_engage */
+    } while (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts))); /* full order, as pool_disengage */
 }
 
 /* ---- small services ---- */
@@ -186,8 +188,7 @@ struct worker *pool_worker(const struct pool *pool, uint32_t index)
 
 uint32_t pool_existing(const struct pool *pool)
 {
-    /* @P pool.1: relies on the workers below this index being initialised. */
-    return shared_u32_load_acquire(&pool->existing);
+    return shared_u32_load_relaxed(&pool->existing); /* a number; pool_worker is what relies on @P pool.1 */
 }
 
 uint64_t pool_setting_or(const struct pool *pool, const char *name, uint64_t otherwise)
@@ -252,7 +253,7 @@ static bool may_submit(const struct pool *pool, const struct worker *self, uint3
         return true;
     case POOL_CLOSING:
         return self != NULL && self->is_worker;
-    case POOL_DRAINING:
+    case POOL_DRAINING: /* @P pool.2: relies on closer, through the caller's load of the state */
         return self != NULL && self == pool->private->closer;
     default:
         return false;
@@ -270,15 +271,15 @@ bool pool_enter(struct pool *pool, struct worker *self, uint32_t tasks, struct p
     if (self != NULL) {
         gate->before = shared_u32_load_relaxed(&self->submitting); /* single writer; 1: nested, let in already */
         shared_u32_store_relaxed(&self->submitting, 1);            /* ordered by fence @F pool.1 */
-        /* @F pool.1: store the mark, then load the state. Without it close could see no mark and this thread no close,
-         * and the task would be queued behind the last drain. */
-        ordered_fence_light();
     } else {
-        /* seq_cst: as the fence @F pool.1. */
-        gate->before = shared_u32_add_seq_cst(&pool->private->outside, 1);
+        gate->before = shared_u32_add_relaxed(&pool->private->outside, 1); /* ordered by fence @F pool.1 */
     }
+    /* @F pool.1: the mark is set, then the state is read. Without it close could see no mark and this thread no close,
+     * and the task would be queued behind the last drain. */
+    ordered_fence_light();
     bool nested = self != NULL && gate->before != 0;
-    if (nested || may_submit(pool, self, shared_u32_load_seq_cst(&pool->state)))
+    /* acquire: @P pool.2, may_submit relies on closer. */
+    if (nested || may_submit(pool, self, shared_u32_load_acquire(&pool->state)))
         return true;
     pool_count(pool, self, COUNTER_submits_refused, tasks); /* before the leave: the pool may end after it */
     pool_leave(pool, self, gate);

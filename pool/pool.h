@@ -38,7 +38,7 @@ struct pool_private {
     struct shared_u32 outside;       /* submits of unattached threads in progress; @F pool.1 */
     struct shared_u32 quiet;         /* bumped when a worker disengages while closing; closer parks on it */
     struct account *outside_account; /* of unattached threads; written with read-modify-writes */
-    struct worker *closer;           /* the closing thread's guest while it runs leftovers; written and read by it */
+    struct worker *closer;           /* the closing thread's guest while it runs leftovers; written by it; @P pool.2 */
 };
 
 /* Creates a pool with resolved options and starts min_workers. 0 or -errno; *out on success. */

@@ -207,8 +207,8 @@ struct pilfer_task *task_channel_take_back(struct task_channel *channel, uint64_
     struct task_channel_ring *ring = shared_ptr_load_acquire(&channel->ring);
     /* Relaxed: re-checked by CAS; the caller's own push wrote the cell. */
     struct pilfer_task *task = shared_ptr_load_relaxed(ring_cell(ring, ticket));
-    /* Acquire-release @P queues.3: the cell was read before this frees it. */
-    return shared_u64_cas_acq_rel(&channel->top, &ticket, ticket + 1) ? task : NULL;
+    /* Release @P queues.3: the cell was read before this frees it. */
+    return shared_u64_cas_release(&channel->top, &ticket, ticket + 1) ? task : NULL;
 }
 
 bool task_channel_is_empty(const struct task_channel *channel)

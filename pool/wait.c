@@ -29,8 +29,8 @@ void pilfer_latch_init(struct pilfer_latch *latch, uint32_t count)
 
 void pilfer_latch_arrive(struct pilfer_latch *latch)
 {
-    /* @P pool.latch: publishes what was done before this arrival, and passes on what earlier arrivals published. */
-    if (shared_u32_add_acq_rel(&latch->remaining, (uint32_t)-1) == 1)
+    /* @P pool.latch: publishes what was done before this arrival; what earlier arrivals published is passed on. */
+    if (shared_u32_add_release(&latch->remaining, (uint32_t)-1) == 1)
         platform_wake(&latch->remaining, UINT32_MAX);
 }
 
@@ -74,8 +74,8 @@ static bool begin_block(struct worker *worker)
             return false;
         counts.engaged--;
         counts.blocked++;
-        /* Full order: this worker leaves the engaged ones before it engages another one or looks for tasks. */
-    } while (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts)));
+        /* relaxed: ordered by fence @F pool.2 where no other worker is engaged in its place. */
+    } while (!shared_u64_cas_relaxed(&pool->counts, &word, counts_pack(counts)));
     if (pool->sizing->blocked != NULL)
         pool->sizing->blocked(pool, 1);
     if (pool_engage(pool, worker)) {
@@ -84,8 +84,9 @@ static bool begin_block(struct worker *worker)
         return true;
     }
     ordered_fence_seq_cst(); /* @F pool.2: leave the engaged ones, then look for tasks */
-    if (worker->help_depth < PILFER_HELP_DEPTH_MAX || !lacks_substitutes(pool) ||
-        counts_unpack(shared_u64_load_seq_cst(&pool->counts)).engaged > 0 || !pool->scheduler->pending(pool))
+    uint16_t engaged = counts_unpack(shared_u64_load_relaxed(&pool->counts)).engaged; /* ordered by fence @F pool.2 */
+    if (worker->help_depth < PILFER_HELP_DEPTH_MAX || !lacks_substitutes(pool) || engaged > 0 ||
+        !pool->scheduler->pending(pool))
         return true;
     end_block(worker);
     return false;

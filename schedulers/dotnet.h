@@ -49,7 +49,10 @@ uint64_t dotnet_depth(struct pool *pool);
 enum next_result dotnet_next_shared(struct worker *worker, struct pilfer_task **out);
 
 /* Submits to the high-priority queue, which workers look into before the shared one. No public placement leads there:
- * on Unix the original uses it for nothing either. worker as in scheduler.submit; any thread. 0 or -ENOMEM. */
+ * on Unix the original uses it for nothing either. As in the original, a task there can be left lying while another one
+ * runs: whoever takes a task from it hides the hint for a moment, and the look of a requested worker that comes in this
+ * moment misses the next one. A task that waits for that next one waits for ever; tests/explore/historic has it as
+ * dotnet-121608. worker as in scheduler.submit; any thread. 0 or -ENOMEM. */
 int dotnet_submit_high_priority(struct pool *pool, struct worker *worker, struct pilfer_task *task);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "output.h"
 #include "results/output.h"
+#include "runner/target.h"
 #include "store_option.h"
 
 #include <errno.h>
@@ -99,6 +100,71 @@ static int draw_seed(uint64_t *out)
     return 0;
 }
 
+/* ---- targets ---- */
+
+/* Whether every point of the specification needs what is not here; each reason is a line. */
+static bool nothing_is_here(const struct specification *specification, uint32_t parameter)
+{
+    bool any_here = false;
+    for (uint32_t part = 0; part < specification_part_count(specification); part++) {
+        const struct specification_axis *axis = specification_axis(specification, part, parameter);
+        any_here |= axis == NULL;
+        for (uint32_t i = 0; axis != NULL && i < axis->count; i++) {
+            char message[TARGET_MESSAGE_SIZE];
+            const struct target_use *use = target_find(axis->values[i]);
+            any_here |= use == NULL || target_is_here(use, NULL, 0, message);
+        }
+    }
+    return !any_here;
+}
+
+/* Writes the faults of target files and of the command; returns how many. */
+static int check_target(const struct specification *specification, uint32_t part, const char *selector)
+{
+    const struct specification_axis *axis =
+        specification_axis(specification, part, (uint32_t)parameter_find("command"));
+    const struct target_use *use;
+    char message[COMMAND_MESSAGE_SIZE];
+    uint32_t used;
+    int faults = target_check(selector, stderr);
+    if (faults > 0 || (use = target_find(selector)) == NULL ||
+        (use->target.placeholders & PLACEHOLDER_BIT(command)) == 0 || axis == NULL)
+        return faults;
+    if (!command_line_check(axis->values[0], TARGET_COMMAND_PLACEHOLDERS, &used, message)) {
+        fprintf(stderr, "command: %s\n", message);
+        return 1;
+    }
+    if ((used & PLACEHOLDER_BIT(port)) == 0) {
+        fprintf(stderr, "command: found no {port}, expected it: the server must be told where to listen\n");
+        return 1;
+    }
+    return 0;
+}
+
+/* Target files are read, and their faults told, before anything is planned. EXIT_DONE; EXIT_USAGE; EXIT_SURROUNDINGS
+ * after a line when no target is here that was asked for. */
+static int check_targets(const struct specification *specification)
+{
+    uint32_t parameter = (uint32_t)parameter_find("target");
+    int faults = 0;
+    for (uint32_t part = 0; part < specification_part_count(specification); part++) {
+        const struct specification_axis *axis = specification_axis(specification, part, parameter);
+        for (uint32_t i = 0; axis != NULL && i < axis->count; i++)
+            faults += check_target(specification, part, axis->values[i]);
+    }
+    if (faults > 0)
+        return EXIT_USAGE;
+    if (!nothing_is_here(specification, parameter))
+        return EXIT_DONE;
+    const struct specification_axis *axis = specification_axis(specification, 0, parameter);
+    for (uint32_t i = 0; i < axis->count; i++) {
+        char message[TARGET_MESSAGE_SIZE];
+        if (!target_is_here(target_find(axis->values[i]), NULL, 0, message))
+            complain("%s", message);
+    }
+    return EXIT_SURROUNDINGS;
+}
+
 /* Before anything is measured: can the trace be written, and would it replace something? */
 static int check_trace(const struct invocation *invocation)
 {
@@ -125,6 +191,9 @@ int measure(const struct invocation *invocation, const struct specification *spe
     bool seed_given = invocation->options[OPTION_seed] != NULL;
     if (!seed_given && draw_seed(&seed) != 0)
         return EXIT_SURROUNDINGS;
+    int usable = check_targets(specification);
+    if (usable != EXIT_DONE)
+        return usable;
     struct plan plan;
     if (plan_build(specification, seed, seed_given, stderr, &plan) != 0)
         return EXIT_USAGE;

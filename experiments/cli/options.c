@@ -104,7 +104,7 @@ static const char *value_name(const struct parameter *parameter)
     case PARAMETER_WORD:
         return "WORD";
     case PARAMETER_NAME:
-        return "NAME";
+        return (parameter->flags & PARAMETER_FILE) != 0 ? "NAME|FILE" : "NAME";
     case PARAMETER_COUNT_OF:
         return "N";
     case PARAMETER_RATE:
@@ -115,6 +115,8 @@ static const char *value_name(const struct parameter *parameter)
         return "PERCENT";
     case PARAMETER_CPU_LIST:
         return "CPUS";
+    case PARAMETER_LINE:
+        return "LINE";
     }
     return "VALUE";
 }
@@ -133,7 +135,8 @@ static void describe(const struct parameter *parameter, char *out, size_t size)
         if (used < size)
             used += (size_t)snprintf(out + used, size - used, "%s%s", i == 0 ? "; " : ", ", choice.name);
     }
-    bool told = parameter->initial[0] == '\0' || strcmp(parameter->initial, "default") == 0;
+    bool told = parameter->initial[0] == '\0' || strcmp(parameter->initial, "default") == 0 ||
+                strcmp(parameter->initial, "none") == 0;
     if (!told && used < size)
         snprintf(out + used, size - used, " (default: %s%s)", parameter->initial,
                  parameter->type == PARAMETER_DURATION ? " s" : "");

@@ -6,6 +6,7 @@
  */
 #include "cli/parameters.h"
 
+#include "cli/shipped.h"
 #include "cli/value.h"
 #include "pilfer.h"
 
@@ -46,8 +47,10 @@ const struct parameter parameters[] = {
     /* the workload */
     {"workload", "workload", PARAMETER_NAME, AXIS, "router", 0, 0, "workloads", "", "",
      "what runs on the executor"},
-    {"target", "target", PARAMETER_NAME, AXIS, "", 0, 0, "targets", "", NETWORKED,
-     "foreign server measured in place of the model"},
+    {"target", "target", PARAMETER_NAME, AXIS | PARAMETER_FILE, "none", 0, 0, "targets", "", "",
+     "foreign server measured in place of the model: a name, or a target file"},
+    {"command", "command", PARAMETER_LINE, PARAMETER_IDENTITY, "", 0, 0, "", "", "",
+     "start line of target command: PROGRAM ... {port} [--workers {max-workers}]"},
     {"mode", "mode", PARAMETER_WORD, AXIS, "closed", 0, 0, "closed\0paced\0", "", NETWORKED,
      "closed: each connection sends when answered; paced: requests have intended starts"},
     {"arrivals", "arrival_process", PARAMETER_WORD, AXIS, "poisson", 0, 0, "poisson\0constant\0", "", NETWORKED,
@@ -173,6 +176,12 @@ static bool name_at(const char *registry, uint32_t index, struct parameter_choic
         return entry_at(PILFER_KIND_IDLE, index, out);
     if (strcmp(registry, "sizing") == 0)
         return entry_at(PILFER_KIND_SIZING, index, out);
+    if (strcmp(registry, "targets") == 0) {
+        const struct shipped_target *shipped = index > 0 ? shipped_target(index - 1) : NULL;
+        *out = shipped != NULL ? (struct parameter_choice){shipped->name, shipped->description, false}
+                               : (struct parameter_choice){"none", "the model", true};
+        return index == 0 || shipped != NULL;
+    }
     if (strcmp(registry, "workloads") == 0 && index < sizeof workloads / sizeof workloads[0]) {
         *out = workloads[index];
         return true;

@@ -25,12 +25,14 @@ enum parameter_type {
     PARAMETER_DURATION, /* "200ms", "2s", "50us"; kept as seconds in plain decimals */
     PARAMETER_PERCENT,
     PARAMETER_CPU_LIST, /* "0-3,5" */
+    PARAMETER_LINE,     /* a line of text, as it stands */
 };
 
 enum parameter_flags {
     PARAMETER_DEFAULT_WORD = 1, /* "default" is admitted and resolved later */
     PARAMETER_IDENTITY = 2,     /* part of a cell's identity (cell_id); else only how it is measured */
     PARAMETER_SWEEPABLE = 4,    /* a list of values makes an axis */
+    PARAMETER_FILE = 8,         /* of a PARAMETER_NAME: the path of a file, with a slash or a dot in it, will do */
 };
 
 struct parameter {

@@ -112,6 +112,24 @@ static bool read_cpu_list(const char *text, char *out)
     return true;
 }
 
+/* A path that fits into lists and into the names of cells. */
+static bool read_path(const char *text, char *out)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789./_-+~@%";
+    if (strpbrk(text, "/.") == NULL || text[strspn(text, letters)] != '\0' || strlen(text) >= PARAMETER_TEXT_SIZE)
+        return false;
+    snprintf(out, PARAMETER_TEXT_SIZE, "%s", text);
+    return true;
+}
+
+static bool read_line(const char *text, char *out)
+{
+    if (text[0] == '\0' || strlen(text) >= PARAMETER_TEXT_SIZE || !is_printable(text))
+        return false;
+    snprintf(out, PARAMETER_TEXT_SIZE, "%s", text);
+    return true;
+}
+
 static bool read_choice(const struct parameter *parameter, const char *text, char *out)
 {
     struct parameter_choice choice;
@@ -121,7 +139,7 @@ static bool read_choice(const struct parameter *parameter, const char *text, cha
             return true;
         }
     }
-    return false;
+    return (parameter->flags & PARAMETER_FILE) != 0 && read_path(text, out);
 }
 
 static bool read_value(const struct parameter *parameter, const char *text, char *out)
@@ -144,6 +162,8 @@ static bool read_value(const struct parameter *parameter, const char *text, char
         return read_with_unit(parameter, percent_units, text, out);
     case PARAMETER_CPU_LIST:
         return read_cpu_list(text, out);
+    case PARAMETER_LINE:
+        return read_line(text, out);
     }
     return false;
 }
@@ -194,6 +214,8 @@ static void append_choices(struct message *message, const struct parameter *para
     }
     if (shown == 0)
         append(message, "a name, of which there are none yet");
+    if (parameter->flags & PARAMETER_FILE)
+        append(message, " or the path of a file (letters, digits and ./_-+~@%%)");
     if (parameter->flags & PARAMETER_DEFAULT_WORD) {
         append(message, " or default");
         names[count++] = "default";
@@ -219,6 +241,9 @@ static void describe_fault(const struct parameter *parameter, const char *text, 
     case PARAMETER_WORD:
     case PARAMETER_NAME:
         append_choices(message, parameter, text);
+        return;
+    case PARAMETER_LINE:
+        append(message, "1 to %d bytes of text; what is longer belongs in a file", PARAMETER_TEXT_SIZE - 1);
         return;
     case PARAMETER_CPU_LIST:
         append(message, "CPU numbers such as 0-3,5, from 0 to %d", CPUS_MAX - 1);

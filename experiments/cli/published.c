@@ -65,6 +65,8 @@ const struct published_figure *published_find(const struct published_figures *fi
                                               const char *spin_limit)
 {
     const struct published_figure *found = NULL;
+    if (max_workers == NULL || spin_limit == NULL)
+        return NULL;
     for (size_t i = 0; i < figures->count; i++) {
         const struct published_figure *row = &figures->rows[i];
         if (strcmp(row->max_workers, max_workers) != 0 || strcmp(row->spin_limit, spin_limit) != 0)

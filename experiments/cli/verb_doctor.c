@@ -9,7 +9,10 @@
 #include "verbs.h"
 
 #include "platform.h"
+#include "cli/shipped.h"
 #include "runner/context.h"
+#include "runner/process_tree.h"
+#include "runner/target_prepare.h"
 #include "store_option.h"
 
 #include <errno.h>
@@ -173,6 +176,31 @@ static void print_programs(void)
     }
 }
 
+/* Which of the targets that come with the program could be measured here. */
+static void print_targets(void)
+{
+    const struct shipped_target *shipped;
+    for (uint32_t i = 0; (shipped = shipped_target(i)) != NULL; i++) {
+        char name[80], path[PATH_MAX], message[TARGET_MESSAGE_SIZE];
+        struct target_use *use = target_find(shipped->name);
+        snprintf(name, sizeof name, "target %s", shipped->name);
+        if (use == NULL) {
+            target_check(shipped->name, stderr);
+            fact(VERDICT_NOTE, name, "%s has faults", escaped(shipped->path));
+        } else if (!target_is_here(use, path, sizeof path, message)) {
+            fact(VERDICT_NOTE, name, "%s", strchr(message, ':') + 2);
+        } else if (path[0] == '\0') {
+            fact(VERDICT_OK, name, "needs nothing else");
+        } else {
+            bool told = target_ask_version(use);
+            fact(VERDICT_OK, name, "%s%s%s", escaped(path), told ? ", " : "", told ? use->version : "");
+        }
+    }
+    if (!process_tree_is_known())
+        fact(VERDICT_NOTE, "targets",
+             "this kernel does not tell children (CONFIG_PROC_CHILDREN): none can be measured");
+}
+
 /* ---- limits ---- */
 
 static bool print_limits(void)
@@ -272,7 +300,8 @@ static void print_environment(void)
     } variables[] = {
         {STORE_PATH_VARIABLE, "the store when --store is not given"},
         {PROGRAM_NAME_VARIABLE, "how messages call this program"},
-        {"PATH", "where gnuplot is looked for"},
+        {"PATH", "where gnuplot and the programs of targets are looked for"},
+        {"HOME", "handed on to targets, as USER, LOGNAME and TMPDIR are, and what a target's file passes on"},
         {"XDG_RUNTIME_DIR", "where live counters are shared; else /tmp"},
         {"TERM", "whether progress is one line that is rewritten"},
         {"TMPDIR", "where a picture is prepared"},
@@ -303,6 +332,7 @@ int verb_doctor(const struct invocation *invocation)
     print_membarrier();
     print_perf();
     print_programs();
+    print_targets();
     bool sufficient = print_limits();
     int status = print_store(invocation);
     print_environment();

@@ -62,11 +62,7 @@ static void print_workloads(const char *indent)
 
 static void print_targets(const char *indent)
 {
-    struct parameter_choice choice;
-    int index = parameter_find("target");
     print_choices("target", indent);
-    if (indent[0] != '\0' && (index < 0 || !parameter_choice_at(&parameters[index], 0, &choice)))
-        printf("%snone yet\n", indent);
 }
 
 static void print_sweeps(const char *indent)

@@ -19,6 +19,7 @@
 #include "cell_numbers.h"
 #include "cli/output.h"
 #include "platform.h"
+#include "runner/target_prepare.h"
 #include "settings.h"
 #include "usage.h"
 
@@ -29,10 +30,14 @@
 
 /* ---- --hold ---- */
 
+/* Of a target: the server itself, not its keeper. */
 static void print_child(const struct child *child, const char *name)
 {
-    if (child != NULL)
-        printf("%s %ld\n", name, (long)child->pid);
+    uint64_t server;
+    if (child == NULL)
+        return;
+    bool is_kept = child->keeps_tree && report_integer(&child->report, "server-pid", &server);
+    printf("%s %ld\n", name, is_kept ? (long)server : (long)child->pid);
 }
 
 /* Prints who there is and waits for a newline on standard input (or its end), a signal, or the end of a child. */
@@ -61,7 +66,7 @@ static enum cell_status hold(struct processes *processes)
 static enum cell_status read_edge(struct processes *processes, struct cell_edge *out)
 {
     disturbance_sample(&out->machine);
-    out->runner_ns = usage_of_self();
+    out->runner_ns = usage_of_self() + processes_keeper_cpu(processes);
     if (processes->quota.path[0] != '\0')
         cgroup_throttling(&processes->quota, &out->quota);
     if (processes_cpu(processes, &out->router_ns, &out->extension_ns, &out->load_ns))
@@ -74,17 +79,17 @@ static enum cell_status read_edge(struct processes *processes, struct cell_edge 
     return CELL_FAILED;
 }
 
-static uint64_t duration_ns(const struct configuration *configuration, const char *key)
+static uint64_t nanoseconds(double seconds)
 {
-    return (uint64_t)llround(configuration_number(configuration, key) * 1e9);
+    return (uint64_t)llround(seconds * 1e9);
 }
 
 static enum cell_status run_window(struct processes *processes, struct cell_measurement *measurement)
 {
     uint64_t load_start_ns = window_now_ns() + LEAD_NS;
     struct window *window = &measurement->window;
-    window->start_ns = load_start_ns + duration_ns(measurement->configuration, "warmup");
-    window->end_ns = window->start_ns + duration_ns(measurement->configuration, "duration");
+    window->start_ns = load_start_ns + nanoseconds(settings_warmup_s(measurement->configuration));
+    window->end_ns = window->start_ns + nanoseconds(configuration_number(measurement->configuration, "duration"));
     processes_announce(processes, window, load_start_ns, SETTLE_NS);
     enum cell_status status = processes_wait_until(processes, window->start_ns);
     if (status == CELL_MEASURED)
@@ -106,9 +111,8 @@ static enum cell_status attempt(const struct configuration *configuration, uint6
     struct processes_options start = {
         .seed = seed,
         .trace_path = options->trace_path,
-        .seconds = options->hold ? 0
-                                 : configuration_number(configuration, "warmup") +
-                                       configuration_number(configuration, "duration"),
+        .seconds =
+            options->hold ? 0 : settings_warmup_s(configuration) + configuration_number(configuration, "duration"),
     };
     enum cell_status status = processes_start(&processes, configuration, &start, options->stop, message);
     if (status != CELL_MEASURED)
@@ -124,6 +128,14 @@ static enum cell_status attempt(const struct configuration *configuration, uint6
         complain("%s", warning);
     processes_end(&processes);
     return status;
+}
+
+void cell_prepare(const struct configuration *configuration, const volatile int *stop)
+{
+    struct target_use *use = settings_target(configuration);
+    char message[CELL_MESSAGE_SIZE];
+    if (use != NULL)
+        target_prepare(use, stop, message);
 }
 
 /* ---- tries ---- */

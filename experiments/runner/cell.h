@@ -34,6 +34,11 @@ struct cell_options {
     const char *trace_path;       /* or NULL: Chrome trace of the router */
 };
 
+/* Does beforehand what need not be done for each repeat: a target is built. What cannot be done is said by
+ * cell_measure.
+ */
+void cell_prepare(const struct configuration *configuration, const volatile int *stop);
+
 /* Measures once (up to tries_max times while disturbed). result must be initialised; all columns but sweep_id, cell_id
  * and repeat are set. Single-threaded caller; no other cell at the same time on this machine. */
 enum cell_status cell_measure(const struct configuration *configuration, uint64_t seed,

@@ -236,6 +236,20 @@ static void read_client(const struct filling *filling, struct validity_client *o
     };
 }
 
+/* Behind a target, whose own count is not known. */
+static bool extension_is_sound(const struct filling *filling, const struct validity_client *client, char *reason,
+                               size_t size)
+{
+    const struct child *extension = filling->measurement->processes->extension;
+    if (extension == NULL)
+        return true;
+    struct validity_extension counts = {
+        .received = counted(&extension->report, "extension.received"),
+        .answered = counted(&extension->report, "extension.answered"),
+    };
+    return validity_of_extension(client, &counts, reason, size);
+}
+
 static bool server_is_sound(const struct filling *filling, const struct validity_client *client, char *reason,
                             size_t size)
 {
@@ -243,6 +257,8 @@ static bool server_is_sound(const struct filling *filling, const struct validity
     const struct report *router = filling->router;
     if (processes->load == NULL)
         return true;
+    if (processes->router->keeps_tree)
+        return extension_is_sound(filling, client, reason, size);
     struct validity_server server = {
         .received = counted(router, "total.received"),
         .answered = counted(router, "total.answered"),
@@ -356,8 +372,11 @@ bool cell_fill(const struct cell_measurement *measurement, double foreign_limit_
     filling.inner_elapsed_ns =
         reported(filling.router, "last.monotonic_ns") - reported(filling.router, "first.monotonic_ns");
     const char *label = report_text(filling.router, "label");
+    const struct target_use *use = settings_target(measurement->configuration);
     if (label != NULL)
         result_set_text(result, RESULT_label, label);
+    if (use != NULL && use->version[0] != '\0')
+        result_add_setting(result, "target_version", use->version);
     fill_rates(&filling);
     fill_latency(&filling);
     fill_split(&filling);

@@ -49,10 +49,35 @@ static void set_executor(const struct configuration *configuration, const struct
     }
 }
 
+/* A knob of a target means what it says; what its default means only the target knows. */
+static void set_knob(const struct configuration *configuration, struct result *result, const char *key,
+                     enum result_column word, const char *resolved)
+{
+    int column = result_column_find(resolved);
+    if (!settings_target_takes(configuration, key))
+        return;
+    set_word(configuration, result, word, key);
+    if (configuration_is_default(configuration, key))
+        return;
+    if (column >= 0)
+        result_set_number(result, (enum result_column)column, configuration_number(configuration, key));
+    else
+        result_add_number(result, resolved, configuration_number(configuration, key));
+}
+
+static void set_target(const struct configuration *configuration, const struct target_use *use, struct result *result)
+{
+    result_set_text(result, RESULT_label, use->target.name);
+    result_set_text(result, RESULT_target, use->target.name);
+    set_knob(configuration, result, "min-workers", RESULT_min_workers, "min_workers_resolved");
+    set_knob(configuration, result, "max-workers", RESULT_max_workers, "max_workers_resolved");
+    set_knob(configuration, result, "spin-limit", RESULT_spin_limit, "spin_limit_resolved");
+}
+
 static void set_workload(const struct configuration *configuration, struct result *result)
 {
     bool networked = settings_is_networked(configuration), paced = settings_is_paced(configuration);
-    set_word(configuration, result, RESULT_workload, "workload");
+    result_set_text(result, RESULT_workload, settings_workload(configuration));
     result_set_text(result, RESULT_mode, paced ? "paced" : "closed");
     if (networked) {
         result_set_number(result, RESULT_connections, configuration_number(configuration, "connections"));
@@ -76,7 +101,10 @@ static bool is_setting(const struct configuration *configuration, const struct p
 {
     if ((parameter->flags & PARAMETER_IDENTITY) == 0 || result_column_find(parameter->column) >= 0)
         return false;
-    if (!parameter_in_scope(parameter, configuration_text(configuration, "workload")))
+    const bool has_target = settings_target(configuration) != NULL;
+    if (!parameter_in_scope(parameter, settings_workload(configuration)))
+        return false;
+    if (has_target ? !settings_target_takes(configuration, parameter->key) : strcmp(parameter->key, "command") == 0)
         return false;
     if (strcmp(parameter->key, "lifo-slot") == 0)
         return (settings_knobs(configuration) & PILFER_KNOB_LIFO_SLOT) != 0;
@@ -93,6 +121,26 @@ static void set_settings(const struct configuration *configuration, struct resul
     }
 }
 
+/* A target that cannot be started here is refused before anything is; message has CELL_MESSAGE_SIZE bytes. */
+static bool target_is_usable(const struct configuration *configuration, const struct target_use *use, char *message)
+{
+    const char *selector = configuration_text(configuration, "target");
+    char fault[TARGET_MESSAGE_SIZE];
+    if (use == NULL) {
+        snprintf(message, CELL_MESSAGE_SIZE, "target %s: its file cannot be read or has faults", selector);
+        return false;
+    }
+    if (!target_is_here(use, NULL, 0, fault)) {
+        snprintf(message, CELL_MESSAGE_SIZE, "%s", fault);
+        return false;
+    }
+    if ((settings_target_placeholders(configuration) & PLACEHOLDER_BIT(port)) == 0) {
+        snprintf(message, CELL_MESSAGE_SIZE, "target %s: it needs --command 'PROGRAM ... {port}'", selector);
+        return false;
+    }
+    return true;
+}
+
 int cell_resolve(const struct configuration *configuration, struct result *result, char *message)
 {
     struct executor_settings settings;
@@ -102,20 +150,22 @@ int cell_resolve(const struct configuration *configuration, struct result *resul
                  configuration_text(configuration, "machine"));
         return -1;
     }
-    if (*configuration_text(configuration, "target") != '\0') {
-        snprintf(message, CELL_MESSAGE_SIZE, "target %s: this build measures its own workloads only",
-                 configuration_text(configuration, "target"));
-        return -1;
+    const struct target_use *use = settings_target(configuration);
+    if (strcmp(configuration_text(configuration, "target"), "none") != 0) {
+        if (!target_is_usable(configuration, use, message))
+            return -1;
+        set_target(configuration, use, result);
+    } else {
+        if (settings_executor(configuration, 0, &settings, message) != 0 ||
+            pilfer_resolve(&settings.options, &resolved, message) != 0)
+            return -1;
+        set_executor(configuration, &resolved, result);
     }
-    if (settings_executor(configuration, 0, &settings, message) != 0 ||
-        pilfer_resolve(&settings.options, &resolved, message) != 0)
-        return -1;
     result_set_text(result, RESULT_machine, "real");
     result_set_number(result, RESULT_cores, platform_usable_cpus());
-    set_executor(configuration, &resolved, result);
     set_workload(configuration, result);
     result_set_number(result, RESULT_duration_s, configuration_number(configuration, "duration"));
-    result_set_number(result, RESULT_warmup_s, configuration_number(configuration, "warmup"));
+    result_set_number(result, RESULT_warmup_s, settings_warmup_s(configuration));
     set_settings(configuration, result);
     return 0;
 }

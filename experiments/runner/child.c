@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "process_tree.h"
 #include "window.h"
 
 void child_init(struct child *child, const char *role)
@@ -152,11 +153,23 @@ static bool take_line(void *context, char *name, char *text)
     return true;
 }
 
+/* What a keeper has started. While it lives all of that is below it; should it have died, the kernel has killed the
+ * server, whose group is what is left to go by. */
+static void end_tree(const struct child *child)
+{
+    uint64_t server;
+    process_tree_kill(child->pid);
+    if (!child->done && report_integer(&child->report, "server-pid", &server) && server > 1)
+        kill(-(pid_t)server, SIGKILL);
+}
+
 /* Kills the group and waits. A process that is ending already keeps the status that it ends with. */
 static void end_process(struct child *child)
 {
     if (child->pid == 0)
         return;
+    if (child->keeps_tree)
+        end_tree(child);
     kill(-child->pid, SIGKILL);
     kill(child->pid, SIGKILL); /* it may not lead its group yet */
     while (waitpid(child->pid, &child->wait_status, 0) < 0 && errno == EINTR)

@@ -26,6 +26,7 @@ struct child {
     struct line_reader reader;
     struct report report;
     bool ready, done; /* it said so */
+    bool keeps_tree;  /* what it started is ended with it */
     bool ended;
     int wait_status; /* of waitpid, once ended */
 };

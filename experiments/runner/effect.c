@@ -36,12 +36,19 @@ const char *effect_taken_by(const struct configuration *configuration, uint32_t 
                             const struct result *resolved)
 {
     const struct parameter *row = &parameters[parameter];
-    if (!parameter_in_scope(row, configuration_text(configuration, "workload")))
-        return "workload";
+    const bool has_target = settings_target(configuration) != NULL;
+    if (has_target && !settings_target_takes(configuration, row->key))
+        return "target";
+    if (!has_target && strcmp(row->key, "command") == 0)
+        return "target";
+    if (!parameter_in_scope(row, settings_workload(configuration)))
+        return has_target ? "target" : "workload";
     if (strcmp(row->key, "cores") == 0)
         return strcmp(configuration_text(configuration, "machine"), "simulated") == 0 ? NULL : "machine";
     if (strcmp(row->key, "rate") == 0 || strcmp(row->key, "arrivals") == 0)
         return settings_is_paced(configuration) ? NULL : "mode";
+    if (has_target)
+        return NULL;
     for (size_t i = 0; i < sizeof knobs_needed / sizeof knobs_needed[0]; i++) {
         if (strcmp(knobs_needed[i].key, row->key) == 0 && (settings_knobs(configuration) & knobs_needed[i].knobs) == 0)
             return "scheduler";

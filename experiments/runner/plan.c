@@ -11,6 +11,7 @@
 #include "runner/cell.h"
 #include "runner/effect.h"
 #include "runner/plan_text.h"
+#include "runner/settings.h"
 
 #include <search.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@
 
 /* What a repeat costs beside warm-up and window: starting the processes, connecting, settling, ending, storing. */
 #define CELL_OVERHEAD_S 0.2
+/* And a target: its runtime comes up, and has half a second to end. */
+#define TARGET_OVERHEAD_S 1
 
 /* Different notes kept; more are only counted. */
 #define NOTES_MAX 40
@@ -182,8 +185,8 @@ static uint32_t count_default_words(const struct configuration *configuration)
 
 static double cell_seconds(const struct configuration *configuration)
 {
-    return configuration_number(configuration, "warmup") + configuration_number(configuration, "duration") +
-           CELL_OVERHEAD_S;
+    return settings_warmup_s(configuration) + configuration_number(configuration, "duration") + CELL_OVERHEAD_S +
+           (settings_target(configuration) != NULL ? TARGET_OVERHEAD_S : 0);
 }
 
 static void add_cell(struct builder *builder, struct meaning *meaning, struct plan_cell cell)

@@ -7,9 +7,9 @@
  * a parameter of another workload;
  *   - when what they mean is equal (max-workers `default` and `2` on two cores): the one written with numbers stays.
  * Points that are not admitted (an idle policy that a scheduler refuses) are left out. Both are noted. What is left is
- * a list of cells, each with an id that names its configuration: the scheduler, the rate where there is one, and every
- * parameter of its identity that is not at its default, in table order: "scheduler=chase-lev max-workers=25
- * spin-limit=0 mode=paced rate=2000".
+ * a list of cells, each with an id that names its configuration: the scheduler or the target, the rate where there is
+ * one, and every parameter of its identity that is not at its default, in table order: "scheduler=chase-lev
+ * max-workers=25 spin-limit=0 mode=paced rate=2000".
  *
  * Repeats are interleaved: block r runs every cell that has r repeats or more once, in a random order that depends on
  * the seed and r only, so that slow drift of the machine falls on all cells alike.

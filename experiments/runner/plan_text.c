@@ -36,10 +36,11 @@ char *plan_cell_id(const struct configuration *configuration)
 {
     struct text text;
     text_open(&text);
-    fprintf(text.stream, "scheduler=%s", configuration_text(configuration, "scheduler"));
+    const char *first = strcmp(configuration_text(configuration, "target"), "none") == 0 ? "scheduler" : "target";
+    fprintf(text.stream, "%s=%s", first, configuration_text(configuration, first));
     for (uint32_t i = 0; i < parameter_count; i++) {
         const struct parameter *parameter = &parameters[i];
-        if (!(parameter->flags & PARAMETER_IDENTITY) || strcmp(parameter->key, "scheduler") == 0)
+        if (!(parameter->flags & PARAMETER_IDENTITY) || strcmp(parameter->key, first) == 0)
             continue;
         bool is_named = strcmp(parameter->key, "rate") == 0 && effect_taken_by(configuration, i, NULL) == NULL;
         if (is_named || strcmp(configuration->values[i], parameter->initial) != 0)

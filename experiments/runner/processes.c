@@ -10,6 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "process_tree.h"
+#include "runner/target_prepare.h"
+#include "runner/target_start.h"
 #include "settings.h"
 #include "usage.h"
 
@@ -162,10 +165,31 @@ static enum cell_status launch(struct processes *processes, struct child *child,
     return CELL_MEASURED;
 }
 
-static enum cell_status begin(struct processes *processes, struct child *child)
+static enum cell_status begin(struct processes *processes, struct child *child, uint64_t patience_ns)
 {
     child_send(child, "begin", NULL);
-    return processes_wait_for(processes, child, true, PROCESSES_PATIENCE_NS);
+    return processes_wait_for(processes, child, true, patience_ns);
+}
+
+/* The keeper of a target, which has its own patience with it. */
+static enum cell_status start_target(struct processes *processes, struct target_use *use,
+                                     const struct configuration *configuration, const struct processes_options *options)
+{
+    enum cell_status status = target_prepare(use, processes->stop, processes->message);
+    if (status != CELL_MEASURED)
+        return status;
+    processes->router = add_child(processes, "target");
+    processes->router->keeps_tree = true;
+    status = launch(processes, processes->router, configuration, options);
+    if (status != CELL_MEASURED)
+        return status;
+    int error = target_send(use, configuration, processes->router);
+    if (error != 0) {
+        snprintf(processes->message, CELL_MESSAGE_SIZE, "target %s: no free port on 127.0.0.1: %s", use->target.name,
+                 strerror(-error));
+        return CELL_SURROUNDINGS;
+    }
+    return begin(processes, processes->router, (uint64_t)(use->target.ready_s * 1e9) + PROCESSES_PATIENCE_NS);
 }
 
 static enum cell_status start_router(struct processes *processes, const struct configuration *configuration,
@@ -181,7 +205,7 @@ static enum cell_status start_router(struct processes *processes, const struct c
         child_send(processes->router, "trace-path", options->trace_path);
     if (options->serve)
         child_send(processes->router, "serve", "1");
-    return begin(processes, processes->router);
+    return begin(processes, processes->router, PROCESSES_PATIENCE_NS);
 }
 
 /* Starts a process that is given a port of the one under test. */
@@ -197,7 +221,10 @@ static enum cell_status start_beside(struct processes *processes, struct child *
     if (status != CELL_MEASURED)
         return status;
     send_integer(child, key, port);
-    return begin(processes, child);
+    const struct target_use *use = settings_target(configuration);
+    if (use != NULL && use->target.texts[TARGET_KEY_path] != NULL)
+        child_send(child, "path", use->target.texts[TARGET_KEY_path]);
+    return begin(processes, child, PROCESSES_PATIENCE_NS);
 }
 
 static enum cell_status start_all(struct processes *processes, const struct configuration *configuration,
@@ -207,7 +234,9 @@ static enum cell_status start_all(struct processes *processes, const struct conf
         cgroup_quota_make(&processes->quota, configuration_number(configuration, "quota-percent"), processes->message,
                           CELL_MESSAGE_SIZE) != 0)
         return CELL_SURROUNDINGS;
-    enum cell_status status = start_router(processes, configuration, options);
+    struct target_use *use = settings_target(configuration);
+    enum cell_status status = use != NULL ? start_target(processes, use, configuration, options)
+                                          : start_router(processes, configuration, options);
     if (status == CELL_MEASURED && settings_has_extension(configuration)) {
         processes->extension = add_child(processes, "extension");
         status = start_beside(processes, processes->extension, "control-port", configuration, options);
@@ -272,7 +301,22 @@ void processes_end(struct processes *processes)
 static bool cpu_of(const struct child *child, uint64_t *cpu_ns)
 {
     *cpu_ns = 0;
-    return child == NULL || (child->pid != 0 && usage_of_process(child->pid, cpu_ns) == 0);
+    if (child == NULL)
+        return true;
+    if (child->pid == 0)
+        return false;
+    if (!child->keeps_tree)
+        return usage_of_process(child->pid, cpu_ns) == 0;
+    *cpu_ns = process_tree_cpu(child->pid);
+    return *cpu_ns > 0;
+}
+
+uint64_t processes_keeper_cpu(const struct processes *processes)
+{
+    const struct child *keeper = processes->router;
+    uint64_t cpu_ns;
+    bool known = keeper->keeps_tree && keeper->pid != 0 && usage_of_process(keeper->pid, &cpu_ns) == 0;
+    return known ? cpu_ns : 0;
 }
 
 bool processes_cpu(const struct processes *processes, uint64_t *router_ns, uint64_t *extension_ns, uint64_t *load_ns)

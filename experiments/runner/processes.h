@@ -2,8 +2,8 @@
  *
  * The processes of a cell or a server, as a group: started in order, told the window, stopped in order, ended.
  *
- *   order of start   router (or inprocess), extension, load: each needs a port of the one before
- *   order of stop    load, which settles first; router; the extension ends when the router goes
+ *   order of start   router (or inprocess, or the keeper of a target), extension, load: each needs a port of the one
+ * before order of stop    load, which settles first; router; the extension ends when the router goes
  *
  * A child that ends early, refuses or says nothing for PROCESSES_PATIENCE_NS is a fault: one line names it, how it
  * ended and what it said. processes_end ends whatever is left, by process group.
@@ -57,7 +57,11 @@ enum cell_status processes_stop(struct processes *processes, uint64_t grace_ns);
 /* Ends whatever is left and frees everything, reports too. */
 void processes_end(struct processes *processes);
 
-/* CPU time of all children, and of each that is not NULL. False if one has ended. */
+/* CPU time of all children, and of each that is not NULL; of a target, that of all its processes. False if one has
+ * ended. */
 bool processes_cpu(const struct processes *processes, uint64_t *router_ns, uint64_t *extension_ns, uint64_t *load_ns);
+
+/* CPU time of the keeper of a target; 0 without one. */
+uint64_t processes_keeper_cpu(const struct processes *processes);
 
 #endif

@@ -42,12 +42,26 @@ void role_say_word(const char *word)
     report_write_word(CHILD_REPORT, word);
 }
 
+static void (*before_leaving)(void);
+
+void role_on_leave(void (*leave)(void))
+{
+    before_leaving = leave;
+}
+
+static _Noreturn void exit_now(int status)
+{
+    if (before_leaving != NULL)
+        before_leaving();
+    _exit(status); /* threads may still be at work: nothing is taken down under them */
+}
+
 static _Noreturn void leave(const char *kind, const char *what, const char *why, int status)
 {
     char text[512];
     snprintf(text, sizeof text, "%s: %s", what, why);
     role_say_text(kind, text);
-    _exit(status); /* threads may still be at work: nothing is taken down under them */
+    exit_now(status);
 }
 
 _Noreturn void role_refuse(const char *what, const char *why)
@@ -97,7 +111,7 @@ bool role_wait(struct role *role, const char *word, uint64_t deadline_ns)
         if (role->word[0] != '\0')
             role_fail("an unexpected command", role->word);
         if (role->commands.ended)
-            _exit(ROLE_SURROUNDINGS); /* nobody is left to tell */
+            exit_now(ROLE_SURROUNDINGS); /* nobody is left to tell */
         uint64_t now_ns = window_now_ns();
         if (now_ns >= deadline_ns)
             return false;
@@ -137,9 +151,8 @@ static const struct {
     const char *name, *cpus;
     int (*run)(struct role *role);
 } roles[] = {
-    {"router", "router-cpus", role_router},
-    {"inprocess", "router-cpus", role_in_process},
-    {"load", "load-cpus", role_load},
+    {"router", "router-cpus", role_router},          {"target", "router-cpus", role_target},
+    {"inprocess", "router-cpus", role_in_process},   {"load", "load-cpus", role_load},
     {"extension", "extension-cpus", role_extension},
 };
 

@@ -8,7 +8,8 @@
  * says "surroundings = why" and leaves with status 3; one that finds something broken says "failure = what" and leaves
  * with 1.
  *
- * Files: role.c (the conversation), role_router.c (processes under test), role_load.c (load generator and extension).
+ * Files: role.c (the conversation), role_router.c (processes under test), role_target.c (the keeper of a foreign one),
+ * role_load.c (load generator and extension).
  */
 #ifndef PILFER_EXPERIMENTS_RUNNER_ROLE_H
 #define PILFER_EXPERIMENTS_RUNNER_ROLE_H
@@ -47,11 +48,15 @@ void role_say_histogram(const char *name, const struct histogram *histogram);
 _Noreturn void role_refuse(const char *what, const char *why);
 _Noreturn void role_fail(const char *what, const char *why);
 
+/* What to do before this process is left early, for whatever reason it can see. */
+void role_on_leave(void (*leave)(void));
+
 /* Restricts the process to the CPUs of a parameter ("router-cpus"), if it is set. Ends the process when refused. */
 void role_pin(struct role *role, const char *key);
 
 /* The roles; each returns enum role_status. */
 int role_router(struct role *role);     /* router and echo */
+int role_target(struct role *role);     /* a foreign server in place of them */
 int role_in_process(struct role *role); /* workloads without clients */
 int role_load(struct role *role);
 int role_extension(struct role *role);

@@ -42,6 +42,7 @@ int role_load(struct role *role)
     struct load *load;
     char message[PILFER_MESSAGE_SIZE];
     settings_load(&role->configuration, (uint16_t)role_fact(role, "port"), role_fact(role, "seed"), &options);
+    options.target = report_text(&role->facts, "path"); /* of a target; else the load's own */
     if (load_open(&options, &load, message) != 0)
         role_refuse("connecting the clients", message);
     role_say_word("ready");

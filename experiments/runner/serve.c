@@ -50,6 +50,11 @@ int serve_run(const struct configuration *configuration, uint16_t port, const vo
                  configuration_text(configuration, "workload"));
         return 2;
     }
+    if (settings_target(configuration) != NULL) {
+        snprintf(message, CELL_MESSAGE_SIZE, "target %s is a server of its own: start it by its own command",
+                 configuration_text(configuration, "target"));
+        return 2;
+    }
     struct processes_options options = {.seed = 1, .port = port, .serve = true};
     enum cell_status status = processes_start(&processes, configuration, &options, stop, message);
     if (status == CELL_INTERRUPTED)

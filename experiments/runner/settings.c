@@ -146,14 +146,77 @@ int settings_executor(const struct configuration *configuration, uint64_t seed, 
     return 0;
 }
 
+/* ---- targets ---- */
+
+struct target_use *settings_target(const struct configuration *configuration)
+{
+    return target_find(configuration_text(configuration, "target"));
+}
+
+uint32_t settings_target_placeholders(const struct configuration *configuration)
+{
+    const struct target_use *use = settings_target(configuration);
+    char message[COMMAND_MESSAGE_SIZE];
+    uint32_t used = 0;
+    if (use == NULL)
+        return 0;
+    if ((use->target.placeholders & PLACEHOLDER_BIT(command)) != 0)
+        command_line_check(configuration_text(configuration, "command"), TARGET_COMMAND_PLACEHOLDERS, &used, message);
+    return use->target.placeholders | used;
+}
+
+bool settings_target_takes(const struct configuration *configuration, const char *key)
+{
+    static const struct {
+        const char *key;
+        uint32_t placeholder;
+    } knobs[] = {
+        {"min-workers", PLACEHOLDER_BIT(min_workers)},
+        {"max-workers", PLACEHOLDER_BIT(max_workers)},
+        {"spin-limit", PLACEHOLDER_BIT(spin_limit)},
+        {"command", PLACEHOLDER_BIT(command)},
+    };
+    static const char *const others[] = {
+        "target",         "mode",         "arrivals", "rate",          "connections",   "channels",    "reply-segments",
+        "extension-mode", "extension-us", "machine",  "cores",         "quota-percent", "router-cpus", "load-cpus",
+        "extension-cpus", "duration",     "warmup",   "foreign-limit", "tries",
+    };
+    for (size_t i = 0; i < sizeof knobs / sizeof knobs[0]; i++) {
+        if (strcmp(knobs[i].key, key) == 0)
+            return (settings_target_placeholders(configuration) & knobs[i].placeholder) != 0;
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (strcmp(others[i], key) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *settings_workload(const struct configuration *configuration)
+{
+    const struct target_use *use = settings_target(configuration);
+    if (use == NULL)
+        return configuration_text(configuration, "workload");
+    return use->target.is_router ? "router" : "echo";
+}
+
+double settings_warmup_s(const struct configuration *configuration)
+{
+    const struct target_use *use = settings_target(configuration);
+    double warmup_s = configuration_number(configuration, "warmup");
+    return use != NULL && use->target.warmup_s > warmup_s ? use->target.warmup_s : warmup_s;
+}
+
+/* ---- workloads ---- */
+
 static bool workload_is(const struct configuration *configuration, const char *name)
 {
-    return strcmp(configuration_text(configuration, "workload"), name) == 0;
+    return strcmp(settings_workload(configuration), name) == 0;
 }
 
 bool settings_is_networked(const struct configuration *configuration)
 {
-    return !in_process_is(configuration_text(configuration, "workload"));
+    return !in_process_is(settings_workload(configuration));
 }
 
 bool settings_has_extension(const struct configuration *configuration)

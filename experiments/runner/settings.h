@@ -12,6 +12,7 @@
 
 #include "cli/parameters.h"
 #include "pilfer.h"
+#include "runner/target.h"
 #include "workloads/extension.h"
 #include "workloads/in_process.h"
 #include "workloads/load.h"
@@ -33,6 +34,18 @@ uint32_t settings_knobs(const struct configuration *configuration);
  * max-workers. 0, or -1 with one line in message (PILFER_MESSAGE_SIZE bytes). */
 int settings_executor(const struct configuration *configuration, uint64_t seed, struct executor_settings *out,
                       char *message);
+
+/* The foreign server that is measured in place of the model, or NULL. One thread. */
+struct target_use *settings_target(const struct configuration *configuration);
+/* The placeholders of its start line, its variables, and the command if one is its start line. */
+uint32_t settings_target_placeholders(const struct configuration *configuration);
+/* Whether a parameter has an effect on the target: it is a knob that this one has, or one of the load, the extension or
+ * the machine. */
+bool settings_target_takes(const struct configuration *configuration, const char *key);
+/* The workload that runs: that of the target, else the configured one. */
+const char *settings_workload(const struct configuration *configuration);
+/* Time under load before the window: at least what the target needs. */
+double settings_warmup_s(const struct configuration *configuration);
 
 /* True for workloads with clients: router and echo. */
 bool settings_is_networked(const struct configuration *configuration);

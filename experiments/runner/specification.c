@@ -10,7 +10,6 @@
 
 #include "runner/specification_keys.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,42 +85,6 @@ uint64_t specification_points(const struct specification *specification, uint32_
             return UINT64_MAX;
     }
     return points;
-}
-
-/* ---- faults ---- */
-
-void faults_init(struct faults *faults, FILE *stream, const char *origin)
-{
-    *faults = (struct faults){.stream = stream};
-    snprintf(faults->origin, sizeof faults->origin, "%s", escaped(origin));
-}
-
-/* What to say behind the origin: an option that names its parameter already does not name it twice. */
-static const char *without_origin(const struct faults *faults, const char *text)
-{
-    const char *key = faults->origin + strspn(faults->origin, "-");
-    size_t length = strlen(key);
-    bool again = key != faults->origin && strncmp(text, key, length) == 0 && strncmp(text + length, ": ", 2) == 0;
-    return again ? text + length + 2 : text;
-}
-
-void fault(struct faults *faults, const char *format, ...)
-{
-    char text[2048];
-    va_list arguments;
-    if (++faults->count > FAULTS_SHOWN_MAX) {
-        if (faults->count == FAULTS_SHOWN_MAX + 1)
-            fprintf(faults->stream, "%s: more faults than these %d are not shown\n", faults->origin, FAULTS_SHOWN_MAX);
-        return;
-    }
-    if (faults->line > 0)
-        fprintf(faults->stream, "%s:%u: ", faults->origin, faults->line);
-    else
-        fprintf(faults->stream, "%s: ", faults->origin);
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    fprintf(faults->stream, "%s\n", without_origin(faults, text));
 }
 
 /* ---- lists ---- */
@@ -244,8 +207,9 @@ static bool list_add_item(struct list *list, char *item)
 {
     if (list->parameter->type == PARAMETER_NAME && strcmp(item, "all") == 0)
         return list_add_all(list);
+    bool is_text = (list->parameter->flags & PARAMETER_FILE) != 0 || list->parameter->type == PARAMETER_LINE;
     char *dots = strstr(item, "..");
-    if (dots == NULL)
+    if (dots == NULL || is_text)
         return list_add_value(list, item);
     if (list->parameter->type != PARAMETER_COUNT_OF && list->parameter->type != PARAMETER_RATE &&
         list->parameter->type != PARAMETER_PERCENT) {
@@ -269,7 +233,8 @@ static bool list_read(const struct parameter *parameter, const char *values, str
     struct list list = {parameter, faults, {0, NULL}, false};
     uint32_t faults_before = faults->count;
     bool is_axis = (parameter->flags & PARAMETER_SWEEPABLE) != 0;
-    if (!is_axis && parameter->type != PARAMETER_CPU_LIST && strchr(values, ',') != NULL) {
+    bool holds_commas = parameter->type == PARAMETER_CPU_LIST || parameter->type == PARAMETER_LINE;
+    if (!is_axis && !holds_commas && strchr(values, ',') != NULL) {
         fault(faults, "%s: found the list '%s', expected one value: it is no axis", parameter->key, escaped(values));
         return false;
     }

@@ -23,8 +23,6 @@
 
 #define SPECIFICATION_NAME_SIZE        64
 #define SPECIFICATION_DESCRIPTION_SIZE 256
-#define SPECIFICATION_FILE_SIZE_MAX    (1 << 20)
-#define SPECIFICATION_LINE_LENGTH_MAX  190 /* what libinih takes, less the line's end */
 #define SPECIFICATION_KEYS_MAX         1000
 #define SPECIFICATION_PARTS_MAX        100
 #define SPECIFICATION_VALUES_MAX       1000

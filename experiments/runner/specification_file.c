@@ -2,23 +2,16 @@
  *
  * Sweep files; see specification.h for what they may hold.
  *
- * How it works. libinih splits lines into key and value; it pulls them through read_line, our reader hook, which counts
- * lines, keeps the section, and refuses what libinih would silently misread: NUL and other control bytes, lines that do
- * not fit its buffer, indented lines (it would append them to the value before), comments behind a value (it would cut
- * the value), text behind a section's bracket, a colon for an equals sign. A refused line is handed on as an empty one,
- * so that parsing goes on and all faults of a file are found at once.
+ * How it works. cli/ini_text.h gives sections and keys one by one and refuses what is no line of a sweep file; here the
+ * section is kept, and each key set in it once. Reading goes on after a fault, so that all of a file are found at once.
  */
 #include "runner/specification.h"
 
+#include "cli/ini_text.h"
 #include "runner/specification_keys.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <ini.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define NO_SECTION     (-2)
 #define SECTION_SWEEP  (-1) /* else the index of a part */
@@ -38,7 +31,6 @@ struct section_lines {
 struct reading {
     struct specification *specification;
     struct faults faults;
-    const char *text, *end; /* what is not yet read */
     int section;
     uint32_t key_count;
     struct section_lines *sections;    /* SECTION_SLOTS */
@@ -48,11 +40,6 @@ struct reading {
 static struct section_lines *lines_of(struct reading *reading)
 {
     return &reading->sections[reading->section == SECTION_FAULTY ? SECTION_SLOTS - 1 : reading->section + 1];
-}
-
-static bool is_blank(char byte)
-{
-    return byte == ' ' || byte == '\t';
 }
 
 /* ---- sections ---- */
@@ -97,18 +84,13 @@ static void enter_part(struct reading *reading, const char *name)
     reading->sections[specification->part_count].header = reading->faults.line;
 }
 
-/* line begins with '['. */
-static void enter_section(struct reading *reading, const char *line)
+static void enter_section(void *context, const char *name)
 {
     static const char *const names[] = {"sweep", "part NAME"};
-    size_t length = strcspn(line, "]");
+    struct reading *reading = context;
     reading->section = SECTION_FAULTY;
-    if (line[length] == '\0' || line[length + 1 + strspn(line + length + 1, " \t")] != '\0') {
-        fault(&reading->faults, "found '%s', expected [sweep] or [part NAME] alone on the line", escaped(line));
+    if (name == NULL)
         return;
-    }
-    char name[SPECIFICATION_LINE_LENGTH_MAX + 1];
-    snprintf(name, sizeof name, "%.*s", (int)length - 1, line + 1);
     if (strcmp(name, "sweep") == 0)
         enter_sweep(reading);
     else if (strncmp(name, "part ", 5) == 0)
@@ -117,125 +99,31 @@ static void enter_section(struct reading *reading, const char *line)
         fault(&reading->faults, "found the unknown section [%s]%s", escaped(name), hint(name, names, 2));
 }
 
-/* ---- lines ---- */
-
-/* A key line as libinih reads it without surprises? Else a fault. */
-static bool check_key_line(struct reading *reading, const char *line)
-{
-    struct faults *faults = &reading->faults;
-    size_t length = strcspn(line, "=:");
-    if (line[length] != '=') {
-        fault(faults, "found '%s', expected KEY = VALUE, a section or a comment", escaped(line));
-        return false;
-    }
-    if (length == 0) {
-        fault(faults, "found no key before '=', expected KEY = VALUE");
-        return false;
-    }
-    for (const char *byte = line + 1; *byte != '\0'; byte++) {
-        if ((*byte == ';' || *byte == '#') && is_blank(byte[-1])) {
-            fault(faults, "found a comment behind a value, expected it on a line of its own");
-            return false;
-        }
-    }
-    if (reading->section == NO_SECTION) {
-        fault(faults, "found a key before any section, expected [sweep] first");
-        reading->section = SECTION_FAULTY;
-    }
-    return true;
-}
-
-/* Whether libinih may see the line; line ends with NUL and has no line end. */
-static bool check_line(struct reading *reading, const char *line)
-{
-    size_t indent = strspn(line, " \t");
-    if (line[indent] == '\0' || line[indent] == ';' || line[indent] == '#')
-        return false; /* blank or comment: nothing to see */
-    if (indent > 0) {
-        fault(&reading->faults, "found an indented line, expected each key at the start of a line");
-        return false;
-    }
-    if (line[0] == '[') {
-        enter_section(reading, line);
-        return false;
-    }
-    return check_key_line(reading, line);
-}
-
-/* The next line of the text without its end: its length, with *start on it. */
-static size_t next_line(struct reading *reading, const char **start)
-{
-    *start = reading->text;
-    size_t left = (size_t)(reading->end - reading->text);
-    const char *newline = memchr(reading->text, '\n', left);
-    size_t length = newline != NULL ? (size_t)(newline - reading->text) : left;
-    reading->text += newline != NULL ? length + 1 : length;
-    if (length > 0 && (*start)[length - 1] == '\r')
-        length--;
-    return length;
-}
-
-static bool has_control_byte(struct reading *reading, const char *line, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        unsigned char byte = (unsigned char)line[i];
-        if ((byte < 0x20 && byte != '\t') || byte == 0x7f) {
-            fault(&reading->faults, "found the %s byte 0x%02x in column %zu, expected text",
-                  byte == 0 ? "NUL" : "control", byte, i + 1);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The reader hook: as fgets, but for what the head of this file says. */
-static char *read_line(char *out, int size, void *context)
+static void take_refused(void *context)
 {
     struct reading *reading = context;
-    if (reading->text == reading->end || size < 3)
-        return NULL;
-    const char *start;
-    size_t length = next_line(reading, &start);
-    size_t length_max = (size_t)size - 3;
-    if (length_max > SPECIFICATION_LINE_LENGTH_MAX)
-        length_max = SPECIFICATION_LINE_LENGTH_MAX;
-    reading->faults.line++;
-    uint32_t faults_before = reading->faults.count;
-    bool is_good = !has_control_byte(reading, start, length);
-    if (is_good && length > length_max) {
-        fault(&reading->faults, "found a line of %zu bytes, expected at most %zu", length, length_max);
-        is_good = false;
-    }
-    if (is_good) {
-        memcpy(out, start, length);
-        out[length] = '\0';
-        is_good = check_line(reading, out);
-    }
-    if (reading->faults.count != faults_before && reading->section != NO_SECTION)
-        lines_of(reading)->content = reading->faults.line;
-    snprintf(is_good ? out + length : out, 2, "\n");
-    return out;
+    lines_of(reading)->content = reading->faults.line;
 }
 
-/* The key hook: called for each key line that read_line let pass, before the next line is read. */
-static int read_key(void *context, const char *section, const char *key, const char *value)
+/* ---- keys ---- */
+
+static void take_key(void *context, const char *key, const char *value)
 {
-    (void)section; /* libinih cuts long names; read_line keeps the section */
     struct reading *reading = context;
     struct faults *faults = &reading->faults;
     if (++reading->key_count > SPECIFICATION_KEYS_MAX) {
         if (reading->key_count == SPECIFICATION_KEYS_MAX + 1)
             fault(faults, "found more than %d keys, expected at most that many", SPECIFICATION_KEYS_MAX);
-        return 1;
+        return;
     }
     struct section_lines *lines = lines_of(reading);
     lines->content = faults->line;
     int index = specification_key_find(key, faults);
     if (index < 0)
-        return 1;
+        return;
     if (lines->keys[index] != 0 && reading->section != SECTION_FAULTY) {
         fault(faults, "found the key '%s' again, expected it once: the first is on line %u", key, lines->keys[index]);
-        return 1;
+        return;
     }
     lines->keys[index] = faults->line;
     struct specification *specification = reading->specification;
@@ -244,7 +132,6 @@ static int read_key(void *context, const char *section, const char *key, const c
                                                                           : &specification->parts[reading->section];
     if (part != &reading->scratch || (uint32_t)index < parameter_count)
         specification_key_set(specification, part, (uint32_t)index, value, faults);
-    return 1;
 }
 
 /* ---- texts and files ---- */
@@ -290,18 +177,22 @@ int specification_parse_text(const char *origin, const char *text, size_t size, 
     struct faults faults;
     faults_init(&faults, stream, origin);
     specification_init(out, "");
-    if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
-        text += 3;
-        size -= 3;
-    }
     struct reading *reading = calloc(1, sizeof *reading);
     struct section_lines *sections = calloc(SECTION_SLOTS, sizeof *sections);
     if (reading == NULL || sections == NULL) {
         fault(&faults, "no memory to read it");
     } else {
-        *reading = (struct reading){out, faults, text, text + size, NO_SECTION, .sections = sections};
-        if (ini_parse_stream(read_line, reading, read_key, reading) < 0)
-            fault(&reading->faults, "no memory to read it");
+        *reading = (struct reading){out, faults, NO_SECTION, .sections = sections};
+        const struct ini_text ini = {
+            .faults = &reading->faults,
+            .sections = "[sweep] or [part NAME]",
+            .first = "[sweep]",
+            .context = reading,
+            .section = enter_section,
+            .key = take_key,
+            .refused = take_refused,
+        };
+        ini_text_read(&ini, text, size);
         check_sections(reading);
         if (out->name[0] == '\0')
             name_after_origin(reading, origin);
@@ -315,47 +206,15 @@ int specification_parse_text(const char *origin, const char *text, size_t size, 
     return (int)faults.count;
 }
 
-/* Reads at most SPECIFICATION_FILE_SIZE_MAX bytes of a regular file. NULL after a fault; the caller frees. */
-static char *read_file(const char *path, size_t *size, struct faults *faults)
-{
-    struct stat status;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    char *text = NULL;
-    *size = 0;
-    if (descriptor < 0 || fstat(descriptor, &status) != 0)
-        fault(faults, "cannot read the sweep file: %s; `%s list sweeps` shows the built-in ones", strerror(errno),
-              program_name());
-    else if (!S_ISREG(status.st_mode))
-        fault(faults, "found %s, expected a regular file", S_ISDIR(status.st_mode) ? "a folder" : "a special file");
-    else if (status.st_size > SPECIFICATION_FILE_SIZE_MAX)
-        fault(faults, "found %lld bytes, expected at most %d", (long long)status.st_size, SPECIFICATION_FILE_SIZE_MAX);
-    else if ((text = malloc((size_t)status.st_size + 1)) == NULL)
-        fault(faults, "no memory for %lld bytes", (long long)status.st_size);
-    while (text != NULL && *size < (size_t)status.st_size) {
-        ssize_t length = read(descriptor, text + *size, (size_t)status.st_size - *size);
-        if (length < 0 && errno == EINTR)
-            continue;
-        if (length < 0) {
-            fault(faults, "cannot read the sweep file: %s", strerror(errno));
-            free(text);
-            text = NULL;
-        }
-        if (length <= 0)
-            break;
-        *size += (size_t)length;
-    }
-    if (descriptor >= 0)
-        close(descriptor);
-    return text;
-}
-
 int specification_parse_file(const char *path, FILE *stream, struct specification *out)
 {
     struct faults faults;
     faults_init(&faults, stream, path);
     specification_init(out, "");
     size_t size;
-    char *text = read_file(path, &size, &faults);
+    char elsewhere[128];
+    snprintf(elsewhere, sizeof elsewhere, "; `%s list sweeps` shows the built-in ones", program_name());
+    char *text = ini_text_file(path, "sweep file", elsewhere, &size, &faults);
     if (text == NULL)
         return (int)faults.count;
     int count = specification_parse_text(path, text, size, stream, out);

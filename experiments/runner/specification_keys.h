@@ -1,28 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What specification.c and specification_file.c share: faults with their place, and setting one key of one section.
+ * What specification.c and specification_file.c share: setting one key of one section.
  */
 #ifndef PILFER_EXPERIMENTS_RUNNER_SPECIFICATION_KEYS_H
 #define PILFER_EXPERIMENTS_RUNNER_SPECIFICATION_KEYS_H
 
-#include "cli/output.h"
+#include "cli/faults.h"
 #include "runner/specification.h"
-
-#define FAULT_MESSAGE_SIZE 512
-
-/* Where faults are written and counted. line 0: the origin has no lines. */
-struct faults {
-    FILE *stream;
-    char origin[OUTPUT_ESCAPED_MAX + 8]; /* escaped */
-    uint32_t line, count;
-};
-
-void faults_init(struct faults *faults, FILE *stream, const char *origin);
-
-/* Writes one line. From a flood of faults only the first FAULTS_SHOWN_MAX are shown, and that there are more; all are
- * counted. */
-#define FAULTS_SHOWN_MAX 100
-void fault(struct faults *faults, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Keys that are not parameters. */
 #define SPECIFICATION_EXTRA_KEYS 4

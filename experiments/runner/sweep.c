@@ -163,6 +163,14 @@ static bool measure_step(struct run *run, uint32_t index)
     return go_on;
 }
 
+/* What is done once, before the time of the repeats is taken. */
+static void prepare(struct run *run, uint32_t cell)
+{
+    struct configuration configuration;
+    plan_configuration(run->plan, cell, &configuration);
+    cell_prepare(&configuration, &stop_signal);
+}
+
 static void measure_all(struct run *run)
 {
     const struct plan *plan = run->plan;
@@ -174,6 +182,8 @@ static void measure_all(struct run *run)
         is_stored[i] = store_has(run->store, run->sweep.id, cell->id, plan->steps[i].repeat);
         left += !is_stored[i];
         seconds += is_stored[i] ? 0 : cell->seconds;
+        if (!is_stored[i] && stop_signal == 0)
+            prepare(run, plan->steps[i].cell);
     }
     progress_begin(&run->progress, stderr, left, seconds);
     run->measures_once = run->options->hold; /* nobody wants to attach three times, and their time says nothing */

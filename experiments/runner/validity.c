@@ -83,6 +83,18 @@ bool validity_of_server(const struct validity_client *client, const struct valid
     return true;
 }
 
+bool validity_of_extension(const struct validity_client *client, const struct validity_extension *extension,
+                           char *reason, size_t size)
+{
+    if (extension->received != extension->answered)
+        return violated(reason, size, "received by the extension %llu is not answered %llu",
+                        (number)extension->received, (number)extension->answered);
+    if (extension->received < client->answered || extension->received > client->sent)
+        return violated(reason, size, "received by the extension %llu is not between answered %llu and sent %llu",
+                        (number)extension->received, (number)client->answered, (number)client->sent);
+    return true;
+}
+
 bool validity_of_tasks(const struct validity_tasks *tasks, char *reason, size_t size)
 {
     if (tasks->accepted != tasks->run + tasks->drained)

@@ -36,6 +36,11 @@ struct validity_server {
     uint64_t extension_received, extension_answered;
 };
 
+/* The extension behind a server whose own count is not known. */
+struct validity_extension {
+    uint64_t received, answered; /* whole run */
+};
+
 struct validity_tasks {
     uint64_t accepted, run, drained;
     uint64_t submitted; /* without clients: what the submitters know; else 0 */
@@ -45,6 +50,8 @@ struct validity_tasks {
 bool validity_of_client(const struct validity_client *client, bool paced, char *reason, size_t size);
 bool validity_of_server(const struct validity_client *client, const struct validity_server *server, char *reason,
                         size_t size);
+bool validity_of_extension(const struct validity_client *client, const struct validity_extension *extension,
+                           char *reason, size_t size);
 bool validity_of_tasks(const struct validity_tasks *tasks, char *reason, size_t size);
 
 #endif

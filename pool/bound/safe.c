@@ -28,8 +28,8 @@ static bool take_slot(struct bound_state *state)
     /* Relaxed: ordered by fence @F safe.1 where the slot is refused; re-checked by CAS where it is taken. */
     int64_t readers = shared_i64_load_relaxed(&state->readers);
     while (readers < parallelism) {
-        /* Acquire-release @P safe.2: the slot's last holder has freed its reader's memory. */
-        if (shared_i64_cas_acq_rel(&state->readers, &readers, readers + 1))
+        /* Acquire @P safe.2: the slot's last holder has freed its reader's memory. */
+        if (shared_i64_cas_acquire(&state->readers, &readers, readers + 1))
             return true;
         bound_count(state, BOUND_cas_lost, 1);
     }
@@ -39,9 +39,8 @@ static bool take_slot(struct bound_state *state)
 /* Gives a slot back and passes the fence that must come before the look at the queue; returns the slots still taken. */
 static int64_t give_slot_back(struct bound_state *state)
 {
-    /* Acquire-release @P safe.2: this holder has freed its reader's memory; what it sees of the queue is at least what
-     * the holders before it published. */
-    int64_t remaining = shared_i64_add_acq_rel(&state->readers, -1) - 1;
+    /* Release @P safe.2: this holder has freed its reader's memory. */
+    int64_t remaining = shared_i64_add_release(&state->readers, -1) - 1;
     ordered_fence_seq_cst(); /* @F safe.1, the reader's side: readers lowered, then the queue read */
     return remaining;
 }

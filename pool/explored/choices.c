@@ -6,14 +6,19 @@
  * given; after it the strategy decides.
  *   exhaustive  takes option 0; explored_next() makes the prefix of the next run: the last choice that has an untried
  *               option within the bounds takes it, and what followed is dropped. Depth first, nothing is run twice.
- *   random      uniform over the threads; a load takes the newest store every second time.
- *   pct         threads have priorities, the highest runs; at depth - 1 random steps the running one falls below all.
+ *   random      uniform over the threads; a load takes the newest store every second time. If it is focused, a run has
+ *               a few locations of its own, and a thread is interrupted when it is about to touch one of these, hardly
+ *               elsewhere: what goes wrong at one word, however long the way between two steps there, is hit often.
+ *   pct         threads have priorities, the highest runs; at depth - 1 random steps the running one falls below all
+ *               that have not fallen, and takes its place among those that have by lot; one that yields falls below
+ *               all.
  *               A bug of depth d is hit with a probability of at least 1 / (n k^(d-1)) for n threads and k steps. How
  *               long the run will be is not known, so k is drawn as well, from 32 to 512.
  *
  * The generator is splitmix64: the same on any machine.
  *
- * Sources. Musuvathi & Qadeer 2007; Burckhardt et al. 2010; Steele, Lea, Flood 2014 (splitmix64).
+ * Sources. Musuvathi & Qadeer 2007; Burckhardt et al. 2010; Bindal, Bansal, Lal 2013 (variable bounding: focused);
+ * Steele, Lea, Flood 2014 (splitmix64).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +26,9 @@
 
 #include "internal.h"
 
-enum { CHOICES_MAX = 65536, CHANGES_MAX = 15 };
+enum { CHOICES_MAX = 65536, CHANGES_MAX = 15, FOCUS_CLASSES = 16, FOCUS_STRAYS = 64 };
+/* pct: priorities from the start, after a change, after a yield. */
+enum { PRIORITY_FIRST = 1 << 30, PRIORITY_CHANGED = 1 << 29, PRIORITY_YIELDED = PRIORITY_CHANGED - 1 };
 
 static struct {
     struct explored_settings settings;
@@ -30,6 +37,7 @@ static struct {
     const struct explored_choice *prefix;
     uint32_t prefix_count;
     uint64_t random;
+    uint32_t focus, touched; /* focused: locations by their number modulo FOCUS_CLASSES; what comes next */
     /* pct */
     uint32_t priorities[EXPLORED_THREADS_MAX], lowest;
     uint32_t change_at[CHANGES_MAX], change_count, thread_choices;
@@ -55,15 +63,17 @@ void choices_begin(const struct explored_settings *settings, const struct explor
     choices.prefix = prefix;
     choices.prefix_count = count;
     choices.random = settings->seed;
-    choices.lowest = UINT32_MAX / 2;
+    choices.lowest = PRIORITY_YIELDED;
     choices.thread_choices = 0;
     choices.change_count = 0;
+    choices.touched = 0;
+    choices.focus = settings->focused ? draw_below(FOCUS_CLASSES) : 0;
     if (settings->strategy != EXPLORED_PCT)
         return;
     for (uint32_t i = 0; i < EXPLORED_THREADS_MAX; i++)
-        choices.priorities[i] = UINT32_MAX / 2 + draw_below(UINT32_MAX / 2);
+        choices.priorities[i] = PRIORITY_FIRST + draw_below(PRIORITY_FIRST);
     uint32_t length = 32u << draw_below(5);
-    choices.change_count = settings->depth > CHANGES_MAX ? CHANGES_MAX : settings->depth - 1;
+    choices.change_count = settings->depth > CHANGES_MAX ? CHANGES_MAX : settings->depth > 0 ? settings->depth - 1 : 0;
     for (uint32_t i = 0; i < choices.change_count; i++)
         choices.change_at[i] = draw_below(length);
 }
@@ -78,8 +88,8 @@ static uint32_t record(enum explored_choice_kind kind, uint32_t count, uint32_t 
         wanted = choices.prefix[choices.count].chosen;
         wanted = wanted < count ? wanted : 0;
     }
-    choices.made[choices.count++] =
-        (struct explored_choice){(uint16_t)wanted, (uint16_t)count, (uint8_t)kind, (uint8_t)cost_thread, (uint8_t)cost_value};
+    choices.made[choices.count++] = (struct explored_choice){(uint16_t)wanted, (uint16_t)count, (uint8_t)kind,
+                                                             (uint8_t)cost_thread, (uint8_t)cost_value};
     return wanted;
 }
 
@@ -92,6 +102,7 @@ static uint32_t rarity(enum explored_choice_kind kind)
         return 2;
     case EXPLORED_CHOICE_PLACE:
     case EXPLORED_CHOICE_MEMORY:
+    case EXPLORED_CHOICE_STAY:
         return 4;
     default:
         return 1; /* uniform */
@@ -125,13 +136,27 @@ static uint32_t highest(const uint8_t *threads, uint32_t count)
     return best;
 }
 
+void choices_touch(uint32_t location)
+{
+    choices.touched = location;
+}
+
+/* Whether the strategy leaves a thread alone that could go on. */
+static bool lets_go_on(uint32_t cost_thread)
+{
+    return choices.settings.strategy == EXPLORED_RANDOM && choices.settings.focused && cost_thread > 0 &&
+           choices.touched % FOCUS_CLASSES != choices.focus && draw_below(FOCUS_STRAYS) != 0;
+}
+
 uint32_t choices_thread(const uint8_t *threads, uint32_t count, uint32_t cost_thread)
 {
+    if (lets_go_on(cost_thread))
+        return record(EXPLORED_CHOICE_THREAD, count, 0, cost_thread, 0);
     if (choices.settings.strategy != EXPLORED_PCT)
         return choices_make(EXPLORED_CHOICE_THREAD, count, cost_thread, 0);
     for (uint32_t i = 0; i < choices.change_count; i++)
         if (choices.change_at[i] == choices.thread_choices)
-            choices_yielded(threads[highest(threads, count)]);
+            choices.priorities[threads[highest(threads, count)]] = PRIORITY_CHANGED + i;
     choices.thread_choices++;
     return record(EXPLORED_CHOICE_THREAD, count, highest(threads, count), cost_thread, 0);
 }
@@ -195,7 +220,7 @@ int explored_write(const struct explored_choice *choices_list, uint32_t count, c
     for (uint32_t i = 0; i < count; i++) {
         if (choices_list[i].chosen == 0)
             continue;
-        if (room - length < ONE_MAX)
+        if (room < length + ONE_MAX)
             return -ENOSPC;
         if (length > 0)
             text[length++] = '-';
@@ -204,6 +229,8 @@ int explored_write(const struct explored_choice *choices_list, uint32_t count, c
         length += write_number(choices_list[i].chosen, text + length);
         next = i + 1;
     }
+    if (length == 0 && room < 2)
+        return -ENOSPC;
     if (length == 0)
         text[length++] = '0';
     text[length] = '\0';

@@ -18,8 +18,8 @@
  *        (ISO C11 without load buffering: a store is never visible before its thread reaches it)
  * sc and ra also know which plain accesses are ordered by happens-before: an unordered pair is a data race.
  *
- * What ends a run: the body returns; explored_fail(); no thread can go on ("rest") while some are not at their end; more
- * steps than the limit (a livelock); an access to memory that was freed; a crash.
+ * What ends a run: the body returns; explored_fail(); no thread can go on ("rest") while some are not at their end;
+ * more steps than the limit (a livelock); an access to memory that was freed; a crash.
  *
  * One engine per process, used by one thread: file-scope state.
  *
@@ -80,11 +80,12 @@ int explored_thread_self(void);
 void *explored_self(void);
 void explored_self_set(void *self);
 
-/* Another thread goes on, if one can. */
+/* Another thread goes on, if one can; or this one all the same, since a yield is a hint. */
 void explored_yield(void);
 
-/* Blocks while the newest value of the word is expected. With a deadline the strategy may let it time out whenever it
- * likes, a limited number of times; time is not modelled. 0 or -ETIMEDOUT. */
+/* Blocks if the word is expected: a seq_cst load, which is one step with the blocking as far as wakes go. With a
+ * deadline the strategy may let it time out whenever it likes, a limited number of times; time is not modelled. 0 or
+ * -ETIMEDOUT. */
 int explored_park(struct explored_word word, uint64_t expected, bool deadline);
 uint32_t explored_wake(const void *cell, uint32_t count);
 
@@ -110,6 +111,18 @@ void explored_name(const void *address, const char *name);
  * reported as standing still (S3). It may look at everything, but run no operation that could block. */
 void explored_at_rest(void (*check)(void *context), void *context);
 
+/* A load or a read-modify-write of the watched word, after it was done. */
+struct explored_event {
+    uint32_t thread;
+    bool changes;         /* a read-modify-write; else a load, or a compare-and-swap that lost */
+    uint32_t age;         /* of what a load found: how many stores are newer (ra) */
+    uint64_t found, left; /* the value before and after */
+};
+
+/* Calls seen after each such operation, in the thread that did it: for what is wrong or not depending on how it came
+ * about. One word per run. */
+void explored_watch(const void *word, void (*seen)(void *context, const struct explored_event *event), void *context);
+
 /* A choice of the scenario's own, 0 to count - 1. */
 uint32_t explored_choose(uint32_t count);
 
@@ -119,6 +132,9 @@ void explored_allocations_may_fail(uint32_t limit);
 /* How many deadlines may still come in this run (2 at first). Then none comes any more: what only a time-out would set
  * going again is at rest, so that a lost wake-up is not mistaken for a late one. */
 void explored_deadlines_may_come(uint32_t limit);
+
+/* The model of this run: what comes "before" what depends on it (sc alone has one time for all threads). */
+enum explored_model explored_model(void);
 
 /* Locks that the calling thread holds (S10); counted by whoever wraps lock.h and says +1 and -1. */
 uint32_t explored_locks_held(void);
@@ -137,6 +153,7 @@ enum explored_strategy { EXPLORED_EXHAUSTIVE, EXPLORED_RANDOM, EXPLORED_PCT, EXP
 
 enum explored_choice_kind {
     EXPLORED_CHOICE_THREAD,  /* which thread goes on; 0: the running one, or the next one that can */
+    EXPLORED_CHOICE_STAY,    /* whether a thread that yields goes on all the same; 0: no */
     EXPLORED_CHOICE_VALUE,   /* which store a load returns, a read-modify-write follows; 0: the newest */
     EXPLORED_CHOICE_PLACE,   /* ra: where in the location's order a store goes; 0: last */
     EXPLORED_CHOICE_DRAIN,   /* tso: whether another thread's store is visible; 0: yes */
@@ -154,11 +171,12 @@ struct explored_settings {
     enum explored_model model;
     enum explored_strategy strategy;
     uint64_t seed;             /* random, pct: of this run */
-    uint32_t preemption_bound; /* exhaustive: switches away from a thread that could go on */
+    bool focused;              /* random: threads are interrupted at a few locations, drawn for the run */
+    uint32_t preemption_bound; /* exhaustive: switches away from a thread that could go on; yields that do not switch */
     uint32_t stale_bound;      /* exhaustive: loads, stores and drains that do not take choice 0 */
     uint32_t depth;            /* pct: priority changes + 1 */
     uint32_t steps_max;        /* more is a livelock */
-    bool reuse_memory;         /* freed memory is handed out again at once (ABA); else never, and touching it is an error */
+    bool reuse_memory;         /* freed memory is handed out again at once (ABA); else never, touching it is an error */
     bool traces;               /* keep the lines of the table */
 };
 
@@ -199,6 +217,8 @@ int explored_read(const char *text, struct explored_choice *choices, uint32_t ro
 /* All sites of the program, sorted by file and line, one per line and operation (a header's site is compiled into
  * several files: site_set changes them all). */
 uint32_t explored_sites(const struct explored_site *const **out);
+/* The site's file, from the root of the project: without the way there ("../"). */
+const char *explored_site_path(const struct explored_site *site);
 /* Weakens: order and failure of the site and its copies, or fence for a fence. site_reset takes it back. */
 void explored_site_set(const struct explored_site *site, uint8_t order, uint8_t failure, uint8_t fence);
 void explored_site_reset(const struct explored_site *site);

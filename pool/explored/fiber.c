@@ -19,6 +19,7 @@
 #endif
 #endif
 #ifdef FIBER_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 static const void *thread_stack;
 static size_t thread_stack_size;
@@ -113,13 +114,32 @@ static void *first_frame(struct fiber *fiber)
 int fiber_allocate(struct fiber *fiber, size_t stack_size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    char *memory = mmap(NULL, stack_size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK;
+    char *memory = mmap(NULL, stack_size + page, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (memory == MAP_FAILED)
         return -ENOMEM;
     mprotect(memory, page, PROT_NONE); /* without it an overflow is only less clear */
     fiber->stack = memory + page;
     fiber->stack_size = stack_size;
     return 0;
+}
+
+/* What the last body left on the stack, it may have been left in mid-air, says nothing about the next one. */
+static void forget_frames(struct fiber *fiber)
+{
+#ifdef FIBER_ADDRESS_SANITIZER
+    __asan_unpoison_memory_region(fiber->stack, fiber->stack_size);
+#else
+    (void)fiber;
+#endif
+}
+
+void fiber_jumped_out(void)
+{
+#ifdef FIBER_ADDRESS_SANITIZER
+    __sanitizer_start_switch_fiber(NULL, thread_stack, thread_stack_size);
+    __sanitizer_finish_switch_fiber(NULL, NULL, NULL);
+#endif
 }
 
 void fiber_free(struct fiber *fiber)
@@ -151,6 +171,7 @@ void fiber_prepare(struct fiber *fiber, void (*body)(void *argument), void *argu
 {
     fiber->body = body;
     fiber->argument = argument;
+    forget_frames(fiber);
     fiber->stack_pointer = first_frame(fiber);
 }
 
@@ -179,6 +200,7 @@ void fiber_prepare(struct fiber *fiber, void (*body)(void *argument), void *argu
     uint64_t address = (uint64_t)(uintptr_t)fiber;
     fiber->body = body;
     fiber->argument = argument;
+    forget_frames(fiber);
     getcontext(&fiber->context);
     fiber->context.uc_stack.ss_sp = fiber->stack;
     fiber->context.uc_stack.ss_size = fiber->stack_size;

@@ -38,4 +38,7 @@ void fiber_prepare(struct fiber *fiber, void (*body)(void *argument), void *argu
 /* Goes on in `to`; returns when somebody switches to `from`. A zeroed fiber as `from` stands for the thread itself. */
 void fiber_switch(struct fiber *from, struct fiber *to);
 
+/* After a jump (siglongjmp) from a fiber to the thread's own stack. */
+void fiber_jumped_out(void);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the parts of the engine share: run.c (threads, scheduling points), choices.c (strategies), memory.c (the models),
- * plain.c (memory of a run and its plain accesses), sites.c.
+ * What the parts of the engine share: run.c (threads, scheduling points), choices.c (strategies), memory.c (the
+ * models), plain.c (memory of a run and its plain accesses), sites.c.
  */
 #ifndef PILFER_POOL_EXPLORED_INTERNAL_H
 #define PILFER_POOL_EXPLORED_INTERNAL_H
@@ -47,6 +47,8 @@ void choices_begin(const struct explored_settings *settings, const struct explor
 uint32_t choices_make(enum explored_choice_kind kind, uint32_t count, uint32_t cost_thread, uint32_t cost_value);
 /* The threads to choose from at a CHOICE_THREAD (for pct); others are chosen by number alone. */
 uint32_t choices_thread(const uint8_t *threads, uint32_t count, uint32_t cost_thread);
+/* The running thread is about to touch a location (its number; 0: not known). */
+void choices_touch(uint32_t location);
 /* pct: the thread has yielded, others come first from now on. */
 void choices_yielded(uint32_t thread);
 const struct explored_choice *choices_made(uint32_t *count);
@@ -59,7 +61,7 @@ void memory_started(uint32_t parent, uint32_t child);
 void memory_joined(uint32_t waiter, uint32_t ended);
 /* Before a system call that blocks or wakes, and when a thread has been joined: tso drains its buffer. */
 void memory_drain(uint32_t thread);
-/* What a park compares: with no value older than what the callers of memory_woken knew. */
+/* What a park compares with: a seq_cst load's value, none older than what the callers of memory_woken knew. */
 uint64_t memory_compared(struct explored_word word);
 void memory_woken(void);
 /* The view of a thread. */
@@ -70,6 +72,8 @@ struct view *memory_view(uint32_t thread);
 void plain_begin(bool reuse, bool checks);
 /* Whether the address may be used: 0, or the run is ended. */
 void plain_check_alive(const void *address);
+/* The same for a shared operation of the running thread, which must come after the plain writes there are. */
+void plain_check_ordered(const void *address, size_t size);
 /* Where an address lies, for the table: "block 7+24"; false outside the run's memory. */
 bool plain_describe(const void *address, char *text, size_t room);
 

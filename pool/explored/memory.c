@@ -13,14 +13,14 @@
  *
  * sc and tso always take the newest store; what differs there is when a store becomes the newest: at once, or when it
  * leaves its thread's buffer. The order of entries is kept; when an entry leaves is asked for only when another thread
- * touches the same location, since nobody could notice before; and when a store leaves its buffer, the others to the same
- * location are asked for, since their order shows.
+ * touches the same location, since nobody could notice before; and when a store leaves its buffer, the others to the
+ * same location are asked for, since their order shows.
  *
  * Happens-before (clocks) travels with the views, but not through fences' exchange: a full fence makes values visible,
  * and only a load that reads from a store, with acquire or a fence behind it, orders plain accesses.
  *
- * A park compares as the kernel does: with any value that the thread may see, but none older than what the last caller
- * of a wake knew.
+ * A park compares as the kernel does: as a sequentially consistent load, since futex(2) has a full barrier before it,
+ * and with nothing older than what the callers of a wake knew.
  *
  * Not covered: see README.md.
  *
@@ -59,8 +59,11 @@ struct memory_thread {
     uint32_t buffered;
 };
 
+enum membarrier { UNDECIDED, PRESENT, ABSENT };
+
 static struct {
     enum explored_model model;
+    enum membarrier membarrier;
     struct location locations[LOCATIONS_MAX]; /* 0 is none */
     struct store stores[STORES_MAX];
     uint32_t words[VIEW_WORDS]; /* of the stores' views */
@@ -70,6 +73,9 @@ static struct {
     uint32_t woken_at[LOCATIONS_MAX]; /* what the threads knew that have called for a wake */
     uint32_t woken_count;
     struct memory_thread threads[EXPLORED_THREADS_MAX];
+    const void *watched;
+    void (*watcher)(void *context, const struct explored_event *event);
+    void *watcher_context;
 } memory;
 
 /* ---- views ---- */
@@ -132,6 +138,7 @@ static void tick(uint32_t thread)
 void memory_begin(enum explored_model model)
 {
     memory.model = model;
+    memory.membarrier = UNDECIDED;
     memory.location_count = 0;
     memory.store_count = 0;
     memory.word_count = 0;
@@ -139,6 +146,7 @@ void memory_begin(enum explored_model model)
     memory.ordered_count = 0;
     memset(memory.woken_at, 0, memory.woken_count * sizeof memory.woken_at[0]);
     memory.woken_count = 0;
+    memory.watched = NULL;
     for (uint32_t i = 0; i < EXPLORED_THREADS_MAX; i++) {
         struct memory_thread *thread = &memory.threads[i];
         thread->known.at = thread->known_at;
@@ -200,11 +208,18 @@ static uint32_t new_store(uint64_t value, uint32_t stamp)
     return index;
 }
 
+/* 0: not touched in this run yet. */
+static uint32_t known_location(const struct explored_word *word)
+{
+    uint32_t number = *word->location;
+    return number <= memory.location_count && memory.locations[number].cell == word->cell ? number : 0;
+}
+
 static uint32_t find_location(const struct explored_word *word)
 {
-    plain_check_alive(word->cell);
-    uint32_t number = *word->location;
-    if (number > 0 && number <= memory.location_count && memory.locations[number].cell == word->cell)
+    plain_check_ordered(word->cell, word->size);
+    uint32_t number = known_location(word);
+    if (number > 0)
         return number;
     if (memory.location_count + 1 >= LOCATIONS_MAX)
         run_broken("limit", "a run of more than %d locations", LOCATIONS_MAX);
@@ -420,10 +435,29 @@ static void line(const struct explored_site *site, const char *verb, uint64_t va
                  site->line);
 }
 
-static void begin(const struct explored_site *site)
+/* word: NULL for a fence. */
+static void begin(const struct explored_site *site, const struct explored_word *word)
 {
     ((struct explored_site *)(uintptr_t)site)->reached = 1;
+    choices_touch(word != NULL ? known_location(word) : 0);
     run_point();
+}
+
+void explored_watch(const void *word, void (*seen)(void *context, const struct explored_event *event), void *context)
+{
+    memory.watched = word;
+    memory.watcher = seen;
+    memory.watcher_context = context;
+}
+
+static void tell_watcher(const struct explored_word *word, const struct store *found, bool changes, uint64_t left)
+{
+    if (word->cell != memory.watched)
+        return;
+    struct explored_event event = {.thread = run_thread(), .changes = changes, .found = found->value, .left = left};
+    for (uint32_t newer = found->newer; !changes && newer != NO_STORE; newer = memory.stores[newer].newer)
+        event.age++;
+    memory.watcher(memory.watcher_context, &event);
 }
 
 static const char *age(uint32_t location, const struct store *store)
@@ -444,7 +478,7 @@ uint64_t explored_load(struct explored_word word, const struct explored_site *si
 {
     if (!run_is_running())
         return read_cell(&word);
-    begin(site);
+    begin(site, &word);
     uint32_t location = find_location(&word);
     uint64_t value;
     if (read_buffered(location, &value)) {
@@ -452,9 +486,11 @@ uint64_t explored_load(struct explored_word word, const struct explored_site *si
         return value;
     }
     settle_buffers(location, 0);
-    const struct store *store = &memory.stores[choose_store(location, oldest_visible(location, site->order), TO_READ, 0)];
+    uint32_t oldest = oldest_visible(location, site->order);
+    const struct store *store = &memory.stores[choose_store(location, oldest, TO_READ, 0)];
     take_in(location, store, site->order);
     line(site, " -> ", store->value, age(location, store));
+    tell_watcher(&word, store, false, store->value);
     return store->value;
 }
 
@@ -464,7 +500,7 @@ void explored_store(struct explored_word word, uint64_t value, const struct expl
         change_at_rest(&word, value);
         return;
     }
-    begin(site);
+    begin(site, &word);
     uint32_t location = find_location(&word);
     struct memory_thread *thread = &memory.threads[run_thread()];
     if (memory.model == EXPLORED_TSO && site->order != EXPLORED_seq_cst) {
@@ -493,7 +529,7 @@ static void follow(uint32_t location, uint32_t read, uint64_t value, uint8_t ord
 
 static uint32_t begin_modify(struct explored_word *word, const struct explored_site *site)
 {
-    begin(site);
+    begin(site, word);
     uint32_t location = find_location(word);
     memory_drain(run_thread());
     settle_buffers(location, 0);
@@ -509,6 +545,7 @@ uint64_t explored_exchange(struct explored_word word, uint64_t value, const stru
     follow(location, read, value, site->order);
     line(site, ": was ", memory.stores[read].value, "");
     line(site, " = ", value, "");
+    tell_watcher(&word, &memory.stores[read], true, value);
     return memory.stores[read].value;
 }
 
@@ -521,6 +558,7 @@ uint64_t explored_add(struct explored_word word, uint64_t amount, const struct e
     uint64_t sum = memory.stores[read].value + amount;
     follow(location, read, word.size == sizeof(uint32_t) ? (uint32_t)sum : sum, site->order);
     line(site, " = ", word.size == sizeof(uint32_t) ? (uint32_t)sum : sum, "");
+    tell_watcher(&word, &memory.stores[read], true, word.size == sizeof(uint32_t) ? (uint32_t)sum : sum);
     return memory.stores[read].value;
 }
 
@@ -540,10 +578,12 @@ bool explored_cas(struct explored_word word, uint64_t *expected, uint64_t desire
         take_in(location, store, site->failure);
         *expected = store->value;
         line(site, ": lost, found ", store->value, age(location, store));
+        tell_watcher(&word, store, false, store->value);
         return false;
     }
     follow(location, read, desired, site->order);
     line(site, " = ", desired, "");
+    tell_watcher(&word, store, true, desired);
     return true;
 }
 
@@ -582,14 +622,23 @@ static void heavy_fence(void)
     fence_of(self);
 }
 
+/* Whether this run's machine has membarrier: asked at the first fence of the pair. */
+static bool has_membarrier(void)
+{
+    if (memory.membarrier == UNDECIDED)
+        memory.membarrier = choices_make(EXPLORED_CHOICE_SCENARIO, 2, 0, 0) == 0 ? PRESENT : ABSENT;
+    return memory.membarrier == PRESENT;
+}
+
 void explored_fence(const struct explored_site *site)
 {
     if (!run_is_running())
         return;
-    begin(site);
-    if (site->fence == EXPLORED_FENCE_heavy)
+    begin(site, NULL);
+    bool asymmetric = (site->fence == EXPLORED_FENCE_heavy || site->fence == EXPLORED_FENCE_light) && has_membarrier();
+    if (asymmetric && site->fence == EXPLORED_FENCE_heavy)
         heavy_fence();
-    else if (site->fence == EXPLORED_FENCE_seq_cst)
+    else if (!asymmetric && site->fence != EXPLORED_FENCE_none)
         fence_of(run_thread());
     line(site, "", 0, "");
 }
@@ -598,7 +647,7 @@ uint64_t memory_compared(struct explored_word word)
 {
     uint32_t location = find_location(&word);
     settle_buffers(location, 0);
-    uint32_t oldest = larger(own_view()->at[location], memory.woken_at[location]);
+    uint32_t oldest = larger(oldest_visible(location, EXPLORED_seq_cst), memory.woken_at[location]);
     return memory.stores[choose_store(location, oldest, TO_READ, 0)].value;
 }
 

@@ -7,7 +7,8 @@
  * clock: an access whose predecessor does not happen before it is a data race. The accesses come from the compiler's
  * thread-sanitizer instrumentation, whose run time this file stands in for (the names and signatures are the interface
  * of gcc/sanitizer.def). The records are of four bytes, with a mask of the bytes meant; of two neighbours in one record
- * the later one is remembered.
+ * the later one is remembered. Shared operations take part: they count as reads, so that what is initialised or zeroed
+ * plainly must be published before, and freed after, all others' operations on it.
  *
  * Freed memory is either never handed out again, and touching it ends the run, or at once (the settings' reuse_memory),
  * so that a stale pointer meets a new owner.
@@ -24,12 +25,12 @@
 
 enum { ARENA_SIZE = 1 << 20, GRAIN = 4, ALIGNMENT = 128, BLOCKS_MAX = 4096, GUARD = 128 };
 
+enum { MASK_ALL = (1 << GRAIN) - 1 };
 enum state { NEVER_GIVEN, IN_USE, FREED };
 
 struct shadow {
     uint32_t write_clock; /* 0: never written */
     uint8_t write_thread, write_mask, read_mask, state;
-    uint32_t read_clocks[EXPLORED_THREADS_MAX];
 };
 
 struct block {
@@ -40,6 +41,7 @@ struct block {
 static _Alignas(ALIGNMENT) unsigned char arena[ARENA_SIZE];
 static struct {
     struct shadow shadows[ARENA_SIZE / GRAIN];
+    uint32_t reads[ARENA_SIZE / GRAIN][EXPLORED_THREADS_MAX]; /* clocks; mean nothing while read_mask is 0 */
     struct block blocks[BLOCKS_MAX];
     uint32_t block_count, used;
     bool reuse, checks;
@@ -54,11 +56,17 @@ void plain_begin(bool reuse, bool checks)
     plain.checks = checks;
 }
 
+/* Zeroing a block is a write of the thread that gets it. */
 static void set_state(const struct block *block, enum state state)
 {
+    uint32_t self = run_thread();
+    const struct shadow fresh = {.state = (uint8_t)state,
+                                 .write_clock = state == IN_USE ? memory_view(self)->clock[self] : 0,
+                                 .write_thread = (uint8_t)self,
+                                 .write_mask = MASK_ALL};
     struct shadow *shadow = &plain.shadows[block->offset / GRAIN];
     for (uint32_t i = 0; i < (block->size + GRAIN - 1) / GRAIN; i++)
-        shadow[i] = (struct shadow){.state = (uint8_t)state};
+        shadow[i] = fresh;
 }
 
 static struct block *reusable(uint32_t size)
@@ -111,19 +119,6 @@ static struct block *find_block(const void *address)
             high = middle;
     }
     return plain.block_count > 0 ? &plain.blocks[low] : NULL;
-}
-
-void explored_free(void *memory)
-{
-    if (memory == NULL)
-        return;
-    struct block *block = is_inside(memory) ? find_block(memory) : NULL;
-    if (block == NULL || &arena[block->offset] != (unsigned char *)memory)
-        run_broken("use after free", "a block was freed that was never given");
-    if (block->free)
-        run_broken("use after free", "a block was freed twice");
-    block->free = true;
-    set_state(block, FREED);
 }
 
 uint32_t explored_blocks(void)
@@ -181,6 +176,24 @@ static void check_write_before(const struct shadow *shadow, const struct view *v
         report("data race", address, what);
 }
 
+static void check_reads_before(const struct shadow *shadow, const struct view *view, uint32_t self, uint8_t mask,
+                               const void *address, const char *what)
+{
+    const uint32_t *reads = plain.reads[shadow - plain.shadows];
+    for (uint32_t i = 0; (shadow->read_mask & mask) != 0 && i < EXPLORED_THREADS_MAX; i++)
+        if (i != self && reads[i] > view->clock[i])
+            report("data race", address, what);
+}
+
+static void note_read(struct shadow *shadow, uint32_t self, uint32_t clock, uint8_t mask)
+{
+    uint32_t *reads = plain.reads[shadow - plain.shadows];
+    if (shadow->read_mask == 0)
+        memset(reads, 0, sizeof plain.reads[0]);
+    reads[self] = clock;
+    shadow->read_mask |= mask;
+}
+
 static void note(const void *address, size_t size, bool write)
 {
     if (!is_inside(address) || !run_is_running())
@@ -195,23 +208,61 @@ static void note(const void *address, size_t size, bool write)
         struct shadow *shadow = &plain.shadows[(grain - (uintptr_t)arena) / GRAIN];
         uint8_t mask = mask_of(start, size, grain);
         if (shadow->state != IN_USE)
-            plain_check_alive(address);
+            plain_check_alive((const void *)grain); /* which may be another block's than the first byte's */
         check_write_before(shadow, view, self, mask, address,
                            write ? "two threads write without an order" : "a read is not ordered after a write");
         if (!write) {
-            shadow->read_clocks[self] = view->clock[self];
-            shadow->read_mask |= mask;
+            note_read(shadow, self, view->clock[self], mask);
             continue;
         }
-        for (uint32_t i = 0; (shadow->read_mask & mask) != 0 && i < EXPLORED_THREADS_MAX; i++)
-            if (i != self && shadow->read_clocks[i] > view->clock[i])
-                report("data race", address, "a write is not ordered after a read");
+        check_reads_before(shadow, view, self, mask, address, "a write is not ordered after a read");
         shadow->write_clock = view->clock[self];
         shadow->write_thread = (uint8_t)self;
         shadow->write_mask = mask;
         shadow->read_mask = 0;
-        memset(shadow->read_clocks, 0, sizeof shadow->read_clocks);
     }
+}
+
+void plain_check_ordered(const void *address, size_t size)
+{
+    plain_check_alive(address);
+    if (!is_inside(address) || !plain.checks || !run_is_running())
+        return;
+    uint32_t self = run_thread();
+    const struct view *view = memory_view(self);
+    for (uintptr_t grain = (uintptr_t)address; grain < (uintptr_t)address + size; grain += GRAIN) {
+        struct shadow *shadow = &plain.shadows[(grain - (uintptr_t)arena) / GRAIN];
+        check_write_before(shadow, view, self, MASK_ALL, address, "an operation is not ordered after a plain write");
+        note_read(shadow, self, view->clock[self], MASK_ALL);
+    }
+}
+
+/* A free is a write: nobody may still be about to touch the block. */
+static void check_free(const struct block *block)
+{
+    if (!plain.checks || !run_is_running())
+        return;
+    uint32_t self = run_thread();
+    const struct view *view = memory_view(self);
+    for (uint32_t offset = block->offset; offset < block->offset + block->size; offset += GRAIN) {
+        const struct shadow *shadow = &plain.shadows[offset / GRAIN];
+        check_write_before(shadow, view, self, MASK_ALL, &arena[offset], "a free is not ordered after a write");
+        check_reads_before(shadow, view, self, MASK_ALL, &arena[offset], "a free is not ordered after an access");
+    }
+}
+
+void explored_free(void *memory)
+{
+    if (memory == NULL)
+        return;
+    struct block *block = is_inside(memory) ? find_block(memory) : NULL;
+    if (block == NULL || &arena[block->offset] != (unsigned char *)memory)
+        run_broken("use after free", "a block was freed that was never given");
+    if (block->free)
+        run_broken("use after free", "a block was freed twice");
+    check_free(block);
+    block->free = true;
+    set_state(block, FREED);
 }
 
 /* ---- the instrumentation's run time ---- */
@@ -246,17 +297,17 @@ void __tsan_func_entry(void *caller);
 void __tsan_func_entry(void *caller)
 {
 }
-void __tsan_func_exit(void);
-void __tsan_func_exit(void)
+void __tsan_func_exit(void *caller);
+void __tsan_func_exit(void *caller)
 {
 }
-void __tsan_read_range(void *address, uint64_t size);
-void __tsan_read_range(void *address, uint64_t size)
+void __tsan_read_range(void *address, long size);
+void __tsan_read_range(void *address, long size)
 {
-    note(address, size, false);
+    note(address, (size_t)size, false);
 }
-void __tsan_write_range(void *address, uint64_t size);
-void __tsan_write_range(void *address, uint64_t size)
+void __tsan_write_range(void *address, long size);
+void __tsan_write_range(void *address, long size)
 {
-    note(address, size, true);
+    note(address, (size_t)size, true);
 }

@@ -19,7 +19,11 @@
 
 #include "internal.h"
 
-enum { STACK_SIZE = 256 * 1024, LINES_MAX = 20000, NAMES_MAX = 64, SIGNAL_STACK_SIZE = 65536, STEP_NS = 10, COST_PROHIBITIVE = UINT8_MAX, DEADLINES_DEFAULT = 2 };
+enum { STACK_SIZE = 256 * 1024, LINES_MAX = 20000, NAMES_MAX = 64, SIGNAL_STACK_SIZE = 65536, STEP_NS = 10 };
+/* Where systems put what is neither the program nor ours: the heap, libraries, the first stack. */
+#define ADDRESS_MIN (UINT64_C(1) << 46)
+#define ADDRESS_END (UINT64_C(1) << 48)
+enum { COST_PROHIBITIVE = UINT8_MAX, DEADLINES_DEFAULT = 2 };
 
 enum thread_state { RUNNABLE, PARKED, JOINING, FINISHED };
 
@@ -148,6 +152,8 @@ void explored_note(const char *format, ...)
 {
     char text[sizeof run.lines->text];
     va_list arguments;
+    if (!run.settings.traces)
+        return;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
@@ -162,6 +168,26 @@ void explored_name(const void *address, const char *name)
     run.names[run.name_count++].name = name;
 }
 
+/* Where something lies that is not in the run's memory; as exactly as is the same in each process and each build. */
+static bool describe_elsewhere(uint64_t value, char *text, size_t room)
+{
+    extern const char __executable_start[], end[]; /* named by the linker */
+    for (uint32_t i = 0; i < run.count; i++) {
+        uint64_t stack = (uint64_t)(uintptr_t)run.threads[i].fiber.stack;
+        if (value - stack < STACK_SIZE) {
+            snprintf(text, room, "on %s's stack", run.threads[i].name);
+            return true;
+        }
+    }
+    if (value - (uint64_t)(uintptr_t)__executable_start < (uint64_t)(end - __executable_start))
+        snprintf(text, room, "in the program");
+    else if (value >= ADDRESS_MIN && value < ADDRESS_END)
+        snprintf(text, room, "an address");
+    else
+        return false;
+    return true;
+}
+
 const char *run_value_text(uint64_t value, char *text, size_t room)
 {
     const void *address = (const void *)(uintptr_t)value;
@@ -169,6 +195,8 @@ const char *run_value_text(uint64_t value, char *text, size_t room)
         if (run.names[i].address == address)
             return run.names[i].name;
     if (value != 0 && plain_describe(address, text, room))
+        return text;
+    if (value > UINT32_MAX && describe_elsewhere(value, text, room))
         return text;
     if (value > UINT32_MAX && value < UINT64_MAX - UINT32_MAX)
         snprintf(text, room, "0x%llx", (unsigned long long)value);
@@ -195,10 +223,9 @@ static bool can_go_on(const struct thread *thread)
 
 /* The threads that can go on: the running one first (unless it yields), the others in turn; then those that a time-out
  * would free. */
-static uint32_t list_threads(uint8_t *threads, bool yields, uint32_t *timeouts)
+static uint32_t list_threads(uint8_t *threads, bool yields)
 {
     uint32_t count = 0;
-    *timeouts = 0;
     for (uint32_t i = 0; i < run.count; i++) {
         uint32_t thread = (run.current + i) % run.count;
         if (can_go_on(&run.threads[thread]) && !(yields && i == 0))
@@ -206,10 +233,8 @@ static uint32_t list_threads(uint8_t *threads, bool yields, uint32_t *timeouts)
     }
     for (uint32_t i = 0; run.deadlines_left > 0 && i < run.count; i++) {
         uint32_t thread = (run.current + i) % run.count;
-        if (run.threads[thread].state == PARKED && run.threads[thread].has_deadline) {
+        if (run.threads[thread].state == PARKED && run.threads[thread].has_deadline)
             threads[count++] = (uint8_t)thread;
-            (*timeouts)++;
-        }
     }
     if (count == 0 && yields)
         threads[count++] = (uint8_t)run.current;
@@ -247,12 +272,12 @@ void run_step(void)
         run_broken("S5", "no end after %u steps while no other thread runs", own->alone_max);
 }
 
-/* Another thread goes on, or this one. */
+/* Another thread goes on, or this one. A yield is a hint: all others may be too slow to use it. */
 static void pass_on(bool yields)
 {
     run_step();
     uint8_t threads[EXPLORED_THREADS_MAX * 2];
-    uint32_t timeouts, count = list_threads(threads, yields, &timeouts);
+    uint32_t count = list_threads(threads, yields);
     if (++run.result.steps > run.settings.steps_max)
         run_broken("livelock", "no end after %u steps", run.settings.steps_max);
     if (count == 0) {
@@ -260,6 +285,8 @@ static void pass_on(bool yields)
             leave();
         at_rest();
     }
+    if (yields && threads[0] != run.current && choices_make(EXPLORED_CHOICE_STAY, 2, 1, 0) != 0)
+        return;
     bool could_stay = threads[0] == run.current && !yields;
     uint32_t chosen = count == 1 ? 0 : choices_thread(threads, count, could_stay ? 1 : 0);
     run.result.preemptions += could_stay && chosen != 0;
@@ -441,6 +468,11 @@ bool run_allocation_fails(void)
     return true;
 }
 
+enum explored_model explored_model(void)
+{
+    return run.settings.model;
+}
+
 uint32_t explored_locks_held(void)
 {
     return run.threads[run.current].locks_held;
@@ -499,13 +531,14 @@ const struct explored_result *explored_run(const struct explored_settings *setti
     choices_begin(settings, prefix, prefix_count);
     memory_begin(settings->model);
     plain_begin(settings->reuse_memory, settings->model != EXPLORED_TSO);
-    int signal = sigsetjmp(run.crash, 1);
+    int signal = sigsetjmp(run.crash, 0); /* the handler blocks nothing, so there is no mask to restore */
     if (signal == 0) {
         run.running = true;
         explored_thread_start("main", body, context);
         fiber_switch(&run.caller, &run.threads[0].fiber);
     } else {
         char text[64];
+        fiber_jumped_out();
         snprintf(text, sizeof text, "the code crashed: %s", strsignal(signal));
         run.running = false;
         set_broken("crash", text);

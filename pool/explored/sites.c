@@ -16,9 +16,17 @@ extern struct explored_site __start_explored_sites[], __stop_explored_sites[];
 static const struct explored_site **list;
 static uint32_t list_count;
 
+const char *explored_site_path(const struct explored_site *site)
+{
+    const char *path = site->file;
+    for (const char *up; (up = strstr(path, "../")) != NULL;)
+        path = up + strlen("../");
+    return path;
+}
+
 static int compare(const struct explored_site *a, const struct explored_site *b)
 {
-    int files = strcmp(a->file, b->file);
+    int files = strcmp(explored_site_path(a), explored_site_path(b));
     if (files != 0)
         return files;
     if (a->line != b->line)

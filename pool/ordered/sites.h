@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What sites.sh reads, preprocessed: one word group "@ site TYPE KIND ORDER FAILURE NAME" for each operation of the lists.
+ * What sites.sh reads, preprocessed: one word group "@ site TYPE KIND ORDER FAILURE NAME" for each operation of the
+ * lists.
  */
 #define ORDERED_LISTS_ONLY
 #include "../ordered.h"

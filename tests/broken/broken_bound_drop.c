@@ -3,6 +3,7 @@
  * Broken bound: every 500th item is accepted and forgotten. Convicted by B1.
  */
 #include "bound.h"
+#include "rarely.h"
 
 struct broken_bound_drop {
     struct bound_state state;
@@ -17,7 +18,7 @@ static int broken_bound_drop_init(struct bound_executor *bound)
 static int broken_bound_drop_submit(struct bound_executor *bound, struct pilfer_task *task)
 {
     struct broken_bound_drop *own = bound->state;
-    return shared_u64_add_relaxed(&own->submitted, 1) % 500 == 499 ? 0 : bound_submit(bound, task);
+    return rarely(&own->submitted, 500) ? 0 : bound_submit(bound, task);
 }
 
 const struct bound bound_broken_bound_drop = {

@@ -3,6 +3,7 @@
  * Broken bound: every 50th submit starts no reader, relying on one that may have gone. Convicted by B3.
  */
 #include "bound.h"
+#include "rarely.h"
 
 struct broken_bound_strands {
     struct bound_state state;
@@ -18,7 +19,7 @@ static int broken_bound_strands_submit(struct bound_executor *bound, struct pilf
 {
     struct broken_bound_strands *own = bound->state;
     uint64_t ticket;
-    if (shared_u64_add_relaxed(&own->submitted, 1) % 50 != 49)
+    if (!rarely(&own->submitted, 50))
         return bound_submit(bound, task);
     return own->state.queue->push(&own->state, task, &ticket);
 }

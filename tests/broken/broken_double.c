@@ -3,6 +3,7 @@
  * Broken: every 500th task is handed out twice. Convicted by S2.
  */
 #include "honest.h"
+#include "rarely.h"
 
 struct broken_double {
     struct honest honest;
@@ -17,7 +18,7 @@ static enum next_result broken_double_next(struct worker *worker, struct pilfer_
     if (*out != NULL)
         return NEXT_TASK;
     const enum next_result result = honest_next(worker, out);
-    if (result == NEXT_TASK && shared_u64_add_relaxed(&state->taken, 1) % 500 == 499)
+    if (result == NEXT_TASK && rarely(&state->taken, 500))
         shared_ptr_exchange_acq_rel(&state->again, *out);
     return result;
 }

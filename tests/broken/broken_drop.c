@@ -3,6 +3,7 @@
  * Broken: every 1,000th task is accepted and forgotten. Convicted by S1.
  */
 #include "honest.h"
+#include "rarely.h"
 
 struct broken_drop {
     struct honest honest;
@@ -13,7 +14,7 @@ static int broken_drop_submit(struct pool *pool, struct worker *worker, struct p
                               enum pilfer_placement placement)
 {
     struct broken_drop *state = pool->queueing;
-    if (shared_u64_add_relaxed(&state->submitted, 1) % 1000 == 999)
+    if (rarely(&state->submitted, 1000))
         return 1;
     return honest_submit(pool, worker, task, placement);
 }

@@ -3,6 +3,7 @@
  * Broken: every 100th submit asks for no wake. Convicted by S3.
  */
 #include "honest.h"
+#include "rarely.h"
 
 struct broken_kick {
     struct honest honest;
@@ -14,7 +15,7 @@ static int broken_kick_submit(struct pool *pool, struct worker *worker, struct p
 {
     struct broken_kick *state = pool->queueing;
     honest_submit(pool, worker, task, placement);
-    return shared_u64_add_relaxed(&state->submitted, 1) % 100 == 99 ? 0 : 1;
+    return rarely(&state->submitted, 100) ? 0 : 1;
 }
 
 const struct scheduler scheduler_broken_kick = {

@@ -5,6 +5,7 @@
  */
 #include "idle/announce.h"
 #include "idle/semaphore.h"
+#include "rarely.h"
 
 struct broken_no_release {
     struct semaphore semaphore;
@@ -22,7 +23,7 @@ static void broken_no_release_submitted(struct pool *pool, struct worker *self, 
     struct broken_no_release *state = pool->idle_state;
     announce_published();
     for (; wakes > 0 && pool_engage(pool, self); wakes--)
-        if (shared_u64_add_relaxed(&state->engaged, 1) % 64 != 63)
+        if (!rarely(&state->engaged, 64))
             broken_no_release_release(pool, self);
 }
 

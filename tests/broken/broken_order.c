@@ -3,6 +3,7 @@
  * Broken: declares FIFO_GLOBAL, and hands out the newest of the first two tasks now and then. Convicted by S6.
  */
 #include "honest.h"
+#include "rarely.h"
 
 struct broken_order {
     struct honest honest;
@@ -13,7 +14,7 @@ static enum next_result broken_order_next(struct worker *worker, struct pilfer_t
 {
     struct broken_order *state = worker->pool->queueing;
     enum next_result result = honest_next(worker, out);
-    if (result != NEXT_TASK || shared_u64_add_relaxed(&state->taken, 1) % 100 != 99)
+    if (result != NEXT_TASK || !rarely(&state->taken, 100))
         return result;
     struct pilfer_task *second;
     if (honest_next(worker, &second) == NEXT_TASK) { /* the first one goes to the end of the list */

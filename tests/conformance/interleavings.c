@@ -57,29 +57,30 @@ static void read_all(int descriptor, char *out, size_t room)
     out[length] = '\0';
 }
 
-/* How many lines give a replay; the first of them is cut out. */
-static uint32_t first_violation(char *said, const char **out)
+/* The first line that gives a replay is cut out; others of what is broken: the names of those behind it. */
+static const char *cut_violations(char *said, char *others, size_t room)
 {
-    uint32_t count = 0;
-    *out = "";
+    const char *first = NULL;
+    size_t length = 0;
+    others[0] = '\0';
     for (char *line, *rest = said; (line = strsep(&rest, "\n")) != NULL;) {
         if (strstr(line, "; replay: ") == NULL)
             continue;
-        if (count++ == 0)
-            *out = line;
+        if (first == NULL)
+            first = line;
+        else if (length < room)
+            length += (size_t)snprintf(others + length, room - length, "%s%.*s", length > 0 ? ", " : "; also ",
+                                       (int)strcspn(line, ":"), line);
     }
-    return count;
+    return first;
 }
 
 static _Noreturn void report_violations(const struct subject *subject, char *said)
 {
-    const char *first;
-    char more[64] = "";
-    uint32_t count = first_violation(said, &first);
-    if (count > 1)
-        snprintf(more, sizeof more, "; and %u more %s", count - 1, count == 2 ? "kind" : "kinds");
-    if (count > 0 && strlen(first) < WORDS_SIZE)
-        check_broken("%s%s", first, more);
+    char others[HARNESS_TEXT_SIZE / 4];
+    const char *first = cut_violations(said, others, sizeof others);
+    if (first != NULL && strlen(first) + strlen(others) < WORDS_SIZE)
+        check_broken("%s%s", first, others);
     check_broken("see ./run explore %s --runs %d --seed %llu", subject->name, RUNS,
                  (unsigned long long)(subject->seed & SEED_MAX));
 }

@@ -36,7 +36,8 @@ static bool is_given(const struct invocation *invocation, enum program_option op
 static int check_combination(const struct invocation *invocation)
 {
     static const enum program_option whole[] = {OPTION_replay, OPTION_mutants, OPTION_list}; /* each says all */
-    static const uint64_t beside[] = {TAKES(replay), TAKES(mutants) | TAKES(search) | TAKES(seed), TAKES(list)};
+    uint64_t search = is_given(invocation, OPTION_search) ? TAKES(runs) | TAKES(scenario) | TAKES(model) : 0;
+    const uint64_t beside[] = {TAKES(replay), TAKES(mutants) | TAKES(search) | TAKES(seed) | search, TAKES(list)};
     for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
         for (uint32_t option = 0; is_given(invocation, whole[i]) && option < OPTION_COUNT; option++)
             if (is_given(invocation, option) && (beside[i] >> option & 1) == 0)

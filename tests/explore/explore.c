@@ -33,7 +33,7 @@ const struct explored_result *explore_cell(const struct cell *cell, const struct
 }
 
 static const struct explored_settings settings_initial = {
-    .depth = DEPTH, .steps_max = STEPS_MAX, .preemption_bound = PREEMPTION_BOUND, .stale_bound = STALE_BOUND};
+    .depth = DEPTH_MIN, .steps_max = STEPS_MAX, .preemption_bound = PREEMPTION_BOUND, .stale_bound = STALE_BOUND};
 
 /* ---- what is kept of a broken run ---- */
 
@@ -56,35 +56,44 @@ static void keep_choices(struct violation *violation, const struct explored_choi
     violation->choice_count = count;
 }
 
-static void keep(struct violation *violation, const struct cell *cell, const struct explored_result *result,
-                 uint64_t run)
+static void keep(struct violation *violation, const struct cell *cell, const struct explored_result *result)
 {
     memcpy(violation->invariant, result->invariant, sizeof violation->invariant);
     memcpy(violation->text, result->text, sizeof violation->text);
     violation->cell = *cell;
     violation->cell.settings.strategy = EXPLORED_EXHAUSTIVE; /* from now on only what is written down */
-    violation->run = run;
     violation->deviations_found = count_deviations(result->choices, result->choice_count);
     keep_choices(violation, result->choices, result->choice_count);
 }
 
-/* Each invariant once, by its shortest run: that is the one to be read. */
+/* How much there is to read in a run: its steps; that threads change and loads are old weighs more. */
+static uint32_t effort(const struct cell *cell, const struct explored_result *result)
+{
+    enum { STEPS_PER_DEVIATION = 20, STEPS_PER_MODEL = 60 };
+    return result->steps + STEPS_PER_DEVIATION * count_deviations(result->choices, result->choice_count) +
+           (cell->settings.model != EXPLORED_SC ? STEPS_PER_MODEL : 0);
+}
+
+/* Each invariant once: the run that is the easiest to read. */
 static void note_broken(struct outcome *outcome, const struct cell *cell, const struct explored_result *result)
 {
+    struct violation *violation = NULL;
+    uint32_t needed = effort(cell, result);
     outcome->broken++;
-    for (uint32_t i = 0; i < outcome->violation_count; i++) {
-        struct violation *known = &outcome->violations[i];
-        if (strcmp(known->invariant, result->invariant) != 0)
-            continue;
-        if (result->choice_count < known->choice_count)
-            keep(known, cell, result, known->run);
+    for (uint32_t i = 0; i < outcome->violation_count; i++)
+        if (strcmp(outcome->violations[i].invariant, result->invariant) == 0)
+            violation = &outcome->violations[i];
+    if (violation == NULL) {
+        if (outcome->violation_count == KINDS_MAX)
+            return;
+        violation = &outcome->violations[outcome->violation_count++];
+        memset(violation, 0, sizeof *violation);
+        violation->run = outcome->runs;
+    } else if (needed >= violation->effort) {
         return;
     }
-    if (outcome->violation_count == KINDS_MAX)
-        return;
-    struct violation *violation = &outcome->violations[outcome->violation_count++];
-    memset(violation, 0, sizeof *violation);
-    keep(violation, cell, result, outcome->runs);
+    violation->effort = needed;
+    keep(violation, cell, result);
 }
 
 void explore_shrink(struct violation *violation)
@@ -184,17 +193,20 @@ static uint64_t mix(uint64_t seed, uint64_t number)
     return x ^ x >> 32;
 }
 
-/* Round the cells; random and pct, memory kept and memory reused take turns from round to round. */
+/* Round the cells; random and pct, memory kept and reused, focused or not, and pct's depths take turns from round to
+ * round. */
 static void run_randomly(struct walk *walk)
 {
     const struct request *request = walk->request;
     bool both = request->strategies[EXPLORED_RANDOM] && request->strategies[EXPLORED_PCT];
     for (uint64_t run = 0; run < request->runs && !done(walk); run++) {
         struct cell *cell = &walk->cells[run % walk->count];
-        uint64_t round = run / walk->count;
+        uint64_t round = run / walk->count, pair = round / 2;
         bool pct = both ? round % 2 != 0 : request->strategies[EXPLORED_PCT];
         cell->settings.strategy = pct ? EXPLORED_PCT : EXPLORED_RANDOM;
-        cell->settings.reuse_memory = round / 2 % 2 != 0;
+        cell->settings.reuse_memory = pair % 2 != 0;
+        cell->settings.focused = pair / 2 % 2 == 0;
+        cell->settings.depth = DEPTH_MIN + (uint32_t)(pair / 2 % (DEPTH_MAX - DEPTH_MIN + 1));
         cell->settings.seed = mix(request->seed, run);
         note_run(walk->outcome, cell, explore_cell(cell, NULL, 0));
         if (!request->quiet)

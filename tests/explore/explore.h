@@ -16,7 +16,7 @@
 #include "scenario.h"
 
 enum { CONFIGURATIONS_MAX = 64, SCENARIOS_MAX = 64, KINDS_MAX = 32, CHOICES_MAX = 65536 };
-enum { DEPTH = 3, STEPS_MAX = 20000 };
+enum { DEPTH_MIN = 3, DEPTH_MAX = 5, STEPS_MAX = 20000 };
 
 /* A name with what it is explored with. */
 struct subject {
@@ -47,7 +47,7 @@ struct violation {
     char invariant[32], text[256];
     struct cell cell;
     struct explored_choice *choices;
-    uint32_t choice_count, deviations_found;
+    uint32_t choice_count, deviations_found, effort; /* effort: to read it; before it was shrunk */
     uint64_t run; /* number of the run in which it was met first */
 };
 

@@ -34,10 +34,18 @@ void library_ring_destroy(struct library_ring *ring)
 bool library_ring_push(struct library_ring *ring, struct pilfer_task *task)
 {
     uint32_t place = shared_u32_load_relaxed(&ring->reserved);
-    do {
-        if (place - shared_u32_load_acquire(&ring->taken) >= ring->capacity)
+    for (;;) {
+        if (place - shared_u32_load_acquire(&ring->taken) < ring->capacity) {
+            if (shared_u32_cas_relaxed(&ring->reserved, &place, place + 1))
+                break;
+            continue;
+        }
+        /* Full, unless others have pushed and popped since place was read. */
+        uint32_t again = shared_u32_load_relaxed(&ring->reserved);
+        if (again == place)
             return false;
-    } while (!shared_u32_cas_relaxed(&ring->reserved, &place, place + 1));
+        place = again;
+    }
     shared_ptr_store_relaxed(&ring->cells[place % ring->capacity], task);
     while (shared_u32_load_acquire(&ring->committed) != place)
         platform_yield();

@@ -233,6 +233,14 @@ static void park_if_told(struct world *world)
     if (LOAD(acquire, y, 0) != 0)
         platform_park(&world->w, 0, PLATFORM_FOREVER);
 }
+/* The word itself is what is looked at last: full orders on both sides make a wake unnecessary. */
+static void write_and_look(struct world *world)
+{
+    ADD(seq_cst, w, 1);
+    if (shared_u32_load_seq_cst(&world->z) != 0)
+        platform_wake(&world->w, 1);
+}
+THREAD(count_and_park, ADD(seq_cst, z, 1); platform_park(&world->w, 0, PLATFORM_FOREVER))
 /* Announce, look again, sleep, against write, look for sleepers, wake. */
 static void announce_and_park(struct world *world, bool fences)
 {
@@ -283,9 +291,9 @@ const struct litmus litmus_programs[] = {
     {"podwr001", 3, {podwr001_0, podwr001_1, podwr001_2}, NULL, "* -000", "*", "*", TSO},
     {"amd3", 2, {amd3_0, amd3_1}, NULL, "*3 -00 -01 -10 -11", "*3", "*3", TSO},
     {"SB+heavy+light+light", 4, {heavy_three_0, heavy_three_1, heavy_three_2}, NULL, "* -0.0. -.0.0", "* -0.0. -.0.0",
-     "* -0.0. -.0.0", "membarrier(2)"},
+     "* -0.0. -.0.0", "membarrier(2)", true},
     {"heavy-apart", 4, {heavy_apart_0, heavy_apart_1, heavy_apart_2}, NULL, "* -00.. -.110", "* -00.. -.110", "* -00..",
-     "membarrier(2) in the kernel's memory model: it meets each thread at a moment of its own"},
+     "membarrier(2) in the kernel's memory model: it meets each thread at a moment of its own", true},
 
     {"MP", 2, {mp_relaxed_0, mp_relaxed_1}, NULL, ORDERED, ORDERED, "*", TSO ": iwp2.1, amd1; " RC11},
     {"MP+rel", 2, {mp_release_only_0, mp_release_only_1}, NULL, ORDERED, ORDERED, "*", RC11},
@@ -303,29 +311,30 @@ const struct litmus litmus_programs[] = {
     {"LB", 2, {lb_0, lb_1}, NULL, "* -11", "* -11", "* -11", TSO ": iwp2.2, amd2; " RC11 " forbids it as well"},
     {"n4", 2, {n4_0, n4_1}, NULL, "00 01 20", "00 01 20", "00 01 20", TSO "; " RC11},
 
-    {"IRIW", 4, {x_relaxed, y_relaxed, iriw_2, iriw_3}, NULL, IRIW_AGREE, IRIW_AGREE, IRIW_WEAK, TSO ": amd7; " RC11},
+    {"IRIW", 4, {x_relaxed, y_relaxed, iriw_2, iriw_3}, NULL, IRIW_AGREE, IRIW_AGREE, IRIW_WEAK,
+     TSO ": amd7; " RC11, true},
     {"IRIW+rel+acq", 4, {x_release, y_release, iriw_acquire_2, iriw_acquire_3}, NULL, IRIW_AGREE, IRIW_AGREE, IRIW_WEAK,
-     RC11},
+     RC11, true},
     {"IRIW+sc", 4, {x_seq_cst, y_seq_cst, iriw_seq_cst_2, iriw_seq_cst_3}, NULL, IRIW_AGREE, IRIW_AGREE, IRIW_AGREE,
      RC11},
     {"IRIW+rlx+sc", 4, {x_relaxed, y_relaxed, iriw_seq_cst_2, iriw_seq_cst_3}, NULL, IRIW_AGREE, IRIW_AGREE, IRIW_WEAK,
-     RC11 ": seq_cst loads alone agree on nothing"},
+     RC11 ": seq_cst loads alone agree on nothing", true},
     {"IRIW+fences", 4, {x_relaxed, y_relaxed, iriw_fences_2, iriw_fences_3}, NULL, IRIW_AGREE, IRIW_AGREE, IRIW_AGREE,
-     RC11},
+     RC11, true},
     {"IRIW+acq+sc", 4, {x_seq_cst, y_seq_cst, iriw_mixed_2, iriw_mixed_3}, NULL, IRIW_AGREE, IRIW_AGREE, IRIW_AGREE,
      "differs from " RC11 ", which allows 1010 for POWER's sake; C11 as published forbids it"},
 
     {"CoRR", 2, {x_relaxed, corr_1}, NULL, ORDERED, ORDERED, ORDERED, ALL},
     {"CoRR2", 4, {x_relaxed, x_is_2, corr2_2, corr2_3}, NULL, "*3 -10.. -20.. -..10 -..20 -1221 -2112",
-     "*3 -10.. -20.. -..10 -..20 -1221 -2112", "*3 -10.. -20.. -..10 -..20 -1221 -2112", TSO ": iwp2.6; " ALL},
+     "*3 -10.. -20.. -..10 -..20 -1221 -2112", "*3 -10.. -20.. -..10 -..20 -1221 -2112", TSO ": iwp2.6; " ALL, true},
     {"CoWW", 3, {coww_0, corr_1}, coww_final, "002 012 022 112 122 222", "002 012 022 112 122 222",
      "002 012 022 112 122 222", ALL},
     {"CoRW", 2, {corw_0, x_is_2}, final_x, "01 02 21", "01 02 21", "01 02 21", ALL},
     {"CoWR", 2, {cowr_0, x_is_2}, final_x, "11 12 22", "11 12 22", "11 12 22", ALL},
     {"n5", 2, {cowr_0, n5_1}, NULL, "11 12 22", "11 12 22", "11 12 22", TSO "; " ALL},
 
-    {"release-sequence+rmw", 2, {sequence_0, sequence_rmw_1, sequence_2}, NULL, "00 01 11 20 21 31", "00 01 11 20 21 31",
-     "00 01 11 20 21 31", RC11},
+    {"release-sequence+rmw", 2, {sequence_0, sequence_rmw_1, sequence_2}, NULL, "00 01 11 20 21 31",
+     "00 01 11 20 21 31", "00 01 11 20 21 31", RC11},
     {"release-sequence+store", 2, {sequence_store_0, sequence_2}, NULL, "00 01 11 21", "00 01 11 21", "00 01 11 20 21",
      "C++20, which took stores of the same thread out; C11 and " RC11 " forbid 20"},
 
@@ -360,7 +369,8 @@ const struct litmus litmus_programs[] = {
     {"failing-cas", 2, {cas_stale_0, lose}, NULL, ORDERED, ORDERED, "*", RC11 ": a CAS that fails is a load"},
     {"rmw-adjacent", 2, {rmw_adjacent_0, rmw_adjacent_1}, rmw_adjacent_final, "04 45", "04 45", "04 45", ALL},
 
-    {"n6", 3, {n6_0, n6_1}, n6_final, "102 121 122 222", "101 102 121 122 222", "101 102 121 122 202 222", TSO "; " RC11},
+    {"n6", 3, {n6_0, n6_1}, n6_final, "102 121 122 222", "101 102 121 122 222", "101 102 121 122 202 222",
+     TSO "; " RC11},
     {"n7", 3, {n7_0, y_relaxed, n7_2}, NULL, "* -010", "*", "*", TSO},
     {"iwp2.4", 4, {iwp24_0, iwp24_1}, NULL, "1011 1110 1111", "1010 1011 1110 1111", "1010 1011 1110 1111",
      TSO ": iwp2.4, amd9"},
@@ -369,8 +379,9 @@ const struct litmus litmus_programs[] = {
     {"wake-early", 1, {wake_early_0, park_1}, NULL, "1 S3", "1 S3", "1 S3", "platform.h: a wake is not remembered"},
     {"wake-never", 1, {wake_never_0, park_1}, NULL, "1 S3", "1 S3", "1 S3", "platform.h"},
     {"told", 1, {told_0, park_if_told}, NULL, "0 1", "0 1", "0 1 S3",
-     "futex(2) reads the word as any load does, but not older than the last wake"},
+     "futex(2) reads the word as a seq_cst load does, and nothing older than the last wake"},
     {"told+rel+acq", 1, {told_release_0, park_if_told}, NULL, "0 1", "0 1", "0 1", "futex(2)"},
+    {"sleep+rmws", 0, {write_and_look, count_and_park}, NULL, "", "", "", "store buffering: SB+rmws+sc-loads"},
     {"sleep+fences", 0, {sleep_0, sleep_1}, NULL, "", "", "", "store buffering: SB+fences"},
     {"sleep", 0, {sleep_bare_0, sleep_bare_1}, NULL, "", " S3", " S3", "store buffering: SB"},
 };

@@ -59,6 +59,8 @@ static int list(const struct subject *subject)
                subject->scenarios[i]->exhaustive ? " [exhaustive]" : "");
     for (uint32_t i = 0; i < subject->configuration_count; i++)
         printf("configuration  %s\n", subject->configurations[i].label);
+    if (subject->breaks != NULL)
+        printf("breaks         %s\n", subject->breaks);
     return EXIT_DONE;
 }
 

@@ -133,9 +133,9 @@ static void run_item(struct pilfer_task *task)
         explored_fail("S1", "task %u does not find what its submitter wrote", index);
     if (item->act != NULL)
         item->act(load, item);
+    item->result = RESULT + index;
     if (item->arrives != NULL)
         pilfer_latch_arrive(item->arrives);
-    item->result = RESULT + index;
     struct pilfer_latch *done = load->done;
     if (load->frees) {
         record->item = NULL;
@@ -225,14 +225,18 @@ void load_wait_for(struct load *load, struct pilfer_latch *latch)
         explored_fail("S3", "a wait was refused: %s", strerror(-status));
 }
 
+void load_read(const struct load *load, uint32_t index)
+{
+    const struct item_record *record = &load->records[index];
+    if (record->runs > 0 && record->item != NULL && record->item->result != RESULT + index)
+        explored_fail("S1", "what task %u wrote is not seen", index);
+}
+
 void load_wait(struct load *load)
 {
     load_wait_for(load, load->done);
-    for (uint32_t i = 0; i < load->count; i++) {
-        const struct item_record *record = &load->records[i];
-        if (record->runs > 0 && record->item != NULL && record->item->result != RESULT + i)
-            explored_fail("S1", "what task %u wrote is not seen", i);
-    }
+    for (uint32_t i = 0; i < load->count; i++)
+        load_read(load, i);
 }
 
 /* ---- the end ---- */
@@ -248,12 +252,31 @@ static void check_record(const struct item_record *record, uint32_t index, enum 
         explored_fail("S1", "task %u was given back by a close that runs what is queued", index);
 }
 
-void load_stop(struct load *load, enum pilfer_close how)
+static void check_records(struct load *load, enum pilfer_close how)
 {
-    pilfer_close(load->executor, how, give_back_item);
     load->executor = NULL;
     for (uint32_t i = 0; i < load->count; i++)
         check_record(&load->records[i], i, how);
+}
+
+void load_stop(struct load *load, enum pilfer_close how)
+{
+    pilfer_close(load->executor, how, give_back_item);
+    check_records(load, how);
+}
+
+/* Both parts together are pilfer_close for a pool scheduler. */
+void load_stop_workers(struct load *load, enum pilfer_close how)
+{
+    pool_stop(load->executor->pool, how == PILFER_CLOSE_RUN);
+    pool_drain(load->executor->pool, how == PILFER_CLOSE_RUN, give_back_item);
+}
+
+void load_stop_rest(struct load *load, enum pilfer_close how)
+{
+    pool_destroy(load->executor->pool);
+    platform_free(load->executor);
+    check_records(load, how);
 }
 
 void load_end(struct load *load)

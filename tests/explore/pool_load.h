@@ -15,7 +15,7 @@
 
 #include "scenario.h"
 
-enum { LOAD_ITEMS_MAX = 32, LOAD_SUBMITTERS_MAX = 2 };
+enum { LOAD_ITEMS_MAX = 64, LOAD_SUBMITTERS_MAX = 2 };
 
 struct load;
 
@@ -80,6 +80,8 @@ int load_submit_new(struct load *load, enum pilfer_placement placement);
 /* Items first to first + count - 1 as one batch. */
 void load_submit_batch(struct load *load, uint32_t first, uint32_t count, enum pilfer_placement placement);
 
+/* Reads the result of a task that has been waited for. */
+void load_read(const struct load *load, uint32_t index);
 /* Until all arrivals; then the results are read. From outside. */
 void load_wait(struct load *load);
 /* Until that latch is at zero; also from inside a task. */
@@ -87,6 +89,9 @@ void load_wait_for(struct load *load, struct pilfer_latch *latch);
 
 /* Closes, then checks every item: accepted = run + given back, each once (S1, S2), refused ones untouched (S4). */
 void load_stop(struct load *load, enum pilfer_close how);
+/* The same in two steps, between which submits are refused and the pool's memory is still there. */
+void load_stop_workers(struct load *load, enum pilfer_close how);
+void load_stop_rest(struct load *load, enum pilfer_close how);
 /* Frees everything, and then nothing may be left (S8). All threads have been joined. */
 void load_end(struct load *load);
 /* Both. */

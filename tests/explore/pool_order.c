@@ -91,15 +91,20 @@ void order_slot_streak(const struct configuration *configuration)
     load_close(&load, PILFER_CLOSE_RUN);
 }
 
+static void submit_many(struct load *load, struct item *item)
+{
+    (void)item;
+    for (uint32_t i = 1; i < LOAD_ITEMS_MAX; i++)
+        load_item(load, NULL);
+    load_submit_batch(load, 1, LOAD_ITEMS_MAX - 1, PILFER_PLACEMENT_DEFAULT);
+}
+
 /* What is queued does not make the search longer (pool_watch.c counts the steps of next). */
 void order_many_queued(const struct configuration *configuration)
 {
-    enum { TASKS = LOAD_ITEMS_MAX };
     struct load load;
-    load_open(&load, configuration, &(struct load_options){.max_workers = 1, .arrivals = TASKS});
-    for (uint32_t i = 0; i < TASKS; i++)
-        load_item(&load, NULL);
-    load_submit_batch(&load, 0, TASKS, PILFER_PLACEMENT_DEFAULT);
+    load_open(&load, configuration, &(struct load_options){.max_workers = 1, .arrivals = LOAD_ITEMS_MAX});
+    load_submit(&load, load_item(&load, submit_many), PILFER_PLACEMENT_DEFAULT);
     load_wait(&load);
     load_close(&load, PILFER_CLOSE_RUN);
 }

@@ -14,6 +14,7 @@ void wake_after_turn(const struct configuration *configuration);
 void wake_two_submitters(const struct configuration *configuration);
 void wake_two_by_two(const struct configuration *configuration);
 void wake_long_task(const struct configuration *configuration);
+void wake_long_after_turn(const struct configuration *configuration);
 void wake_meeting(const struct configuration *configuration);
 void wake_batch(const struct configuration *configuration);
 void wake_many_workers(const struct configuration *configuration);
@@ -42,11 +43,13 @@ void stop_run(const struct configuration *configuration);
 void stop_drop(const struct configuration *configuration);
 void stop_run_races(const struct configuration *configuration);
 void stop_drop_races(const struct configuration *configuration);
+void stop_held_up(const struct configuration *configuration);
 void stop_submit_inside(const struct configuration *configuration);
 void stop_last_look(const struct configuration *configuration);
 
 /* pool_wait.c */
 void wait_helps(const struct configuration *configuration);
+void wait_helped(const struct configuration *configuration);
 void wait_substitute(const struct configuration *configuration);
 void wait_two_blocked(const struct configuration *configuration);
 

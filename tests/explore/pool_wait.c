@@ -21,18 +21,31 @@ static struct item *arriving_item(struct load *load)
 static void submit_and_wait(struct load *load, struct item *item)
 {
     enum pilfer_placement placement = explored_choose(2) != 0 ? PILFER_PLACEMENT_GLOBAL : PILFER_PLACEMENT_LOCAL;
-    load_submit(load, arriving_item(load), placement);
+    struct item *other = arriving_item(load);
+    uint32_t index = other->index;
+    load_submit(load, other, placement);
     wait_inside(load, item);
+    load_read(load, index);
 }
 
-void wait_helps(const struct configuration *configuration)
+static void wait_for_own(const struct configuration *configuration, uint32_t workers)
 {
     struct load load;
-    load_open(&load, configuration, &(struct load_options){.max_workers = 1, .arrivals = 2});
+    load_open(&load, configuration, &(struct load_options){.max_workers = workers, .arrivals = 2});
     pilfer_latch_init(load.inner, 1);
     load_submit(&load, load_item(&load, submit_and_wait), PILFER_PLACEMENT_DEFAULT);
     load_wait(&load);
     load_close(&load, PILFER_CLOSE_RUN);
+}
+
+void wait_helps(const struct configuration *configuration)
+{
+    wait_for_own(configuration, 1);
+}
+
+void wait_helped(const struct configuration *configuration)
+{
+    wait_for_own(configuration, 2);
 }
 
 static void waiting_tasks(const struct configuration *configuration, uint32_t waiting)

@@ -85,14 +85,31 @@ static void open_gate(struct load *load, struct item *item)
     gate_open(&load->gates[0]);
 }
 
+static void submit_long_task(struct load *load)
+{
+    load_submit(load, load_item(load, wait_at_gate), PILFER_PLACEMENT_DEFAULT);
+    load_submit(load, load_item(load, open_gate), PILFER_PLACEMENT_DEFAULT);
+    load_wait(load);
+    load_close(load, PILFER_CLOSE_RUN);
+}
+
 void wake_long_task(const struct configuration *configuration)
 {
     struct load load;
     load_open(&load, configuration, &(struct load_options){.max_workers = 2, .arrivals = 2});
-    load_submit(&load, load_item(&load, wait_at_gate), PILFER_PLACEMENT_DEFAULT);
-    load_submit(&load, load_item(&load, open_gate), PILFER_PLACEMENT_DEFAULT);
+    submit_long_task(&load);
+}
+
+/* The only worker takes its last look, and comes back to the long task by itself. What it had promised, or was
+ * promised, must not keep the second worker away. */
+void wake_long_after_turn(const struct configuration *configuration)
+{
+    struct load load;
+    load_open(&load, configuration, &(struct load_options){.max_workers = 2, .arrivals = 1});
+    load_submit_new(&load, PILFER_PLACEMENT_DEFAULT);
     load_wait(&load);
-    load_close(&load, PILFER_CLOSE_RUN);
+    pilfer_latch_init(load.done, 2);
+    submit_long_task(&load);
 }
 
 /* Ends only when so many tasks are inside at once. */

@@ -18,15 +18,13 @@ while read -r name; do
     for program in "$here" "$other"; do
         "$program" "$name" --runs 1000 --seed 18 >said 2>&1 </dev/null
         status=$?
-        # A name may have no scenario yet.
-        [ "$status" -le 1 ] || grep -q '^pilfer: explore: nothing of ' said || {
+        [ "$status" -le 1 ] || {
             printf '%s: status %s: ' "$name" "$status"
             cat said
             exit 1
         }
         sed 's|, [0-9]* runs/s$||' said >"said-$([ "$program" = "$here" ] && echo here || echo other)"
     done
-    [ "$status" -le 1 ] || continue
     grep -q '^explored 1000 runs, .* digest [0-9a-f]*$' said-here || {
         printf '%s: no closing line\n' "$name"
         exit 1

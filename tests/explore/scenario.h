@@ -55,7 +55,7 @@ struct code_subject {
 /* The lists, each in its own file. */
 extern const struct scenario pool_scenarios[], bound_scenarios[];
 extern const uint32_t pool_scenario_count, bound_scenario_count;
-extern const struct code_subject structure_subjects[], historic_subjects[], litmus_subjects[];
-extern const uint32_t structure_subject_count, historic_subject_count, litmus_subject_count;
+extern const struct code_subject structure_subjects[], historic_subjects[];
+extern const uint32_t structure_subject_count, historic_subject_count;
 
 #endif

@@ -3,9 +3,8 @@
  * Names to subjects: what the lists say of a name, and the configurations that it is explored with.
  *
  * A scheduler is explored with every idle and sizing policy that it admits, with its LIFO slot on and off, and with some
- * other tunables changed. An idle
- * policy is explored under every scheduler that admits it. A bound is explored over two schedulers, one with stealing
- * and one without.
+ * other tunables changed. An idle policy is explored under every scheduler that admits it. A bound is explored over three
+ * schedulers: one with stealing, one without, and inline, where its readers run in the submitters and little else happens.
  */
 #include "explore.h"
 
@@ -13,7 +12,7 @@
 
 #include "pool.h"
 
-static const char *const bound_bases[] = {"chase-lev", "global-queue"};
+static const char *const bound_bases[] = {"chase-lev", "global-queue", "inline"};
 
 /* Tunables that change what threads do to one another. Each is explored by itself, where a scheduler has it, under the
  * scheduler's own idle policy. */
@@ -139,7 +138,6 @@ struct code_list {
 static const struct code_list code_lists[] = {
     {structure_subjects, &structure_subject_count},
     {historic_subjects, &historic_subject_count},
-    {litmus_subjects, &litmus_subject_count},
 };
 
 static bool find_code(const char *name, struct subject *out)

@@ -14,6 +14,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct specification specification;
 static struct plan plan;
@@ -321,6 +322,60 @@ START_TEST(test_built_in_sweeps)
 }
 END_TEST
 
+/* A target file with one knob, read as target; path out. */
+static void write_target(char *path, size_t size)
+{
+    snprintf(path, size, "/tmp/plan-XXXXXX");
+    int file = mkstemp(path);
+    static const char lines[] = "[target]\nname = mine\nwarmup = 5s\nstart = ./server {port} [-n {max-workers}]\n";
+    ck_assert_int_ge(file, 0);
+    ck_assert_int_eq(write(file, lines, sizeof lines - 1), sizeof lines - 1);
+    close(file);
+}
+
+START_TEST(test_a_target_has_the_knobs_that_it_uses)
+{
+    char path[64], sweep[512], id[128];
+    struct configuration configuration;
+    write_target(path, sizeof path);
+    snprintf(sweep, sizeof sweep,
+             "[sweep]\nscheduler = inline, chase-lev\ntarget = none, %s\nmax-workers = 1, 300\nspin-limit = 0, 5\n"
+             "placement = published, default\nworkload = ping, echo\n",
+             path);
+    /* The model: inline once, chase-lev four times, with ping and, in both placements, with echo. */
+    assert_built(sweep, 2 + (1 + 4) * (1 + 2));
+    snprintf(id, sizeof id, "target=%s max-workers=300", path);
+    ck_assert_msg(has_cell(id), "there is no cell '%s'", id);
+    snprintf(id, sizeof id, "spin-limit has no effect with target=%s", path);
+    ck_assert(has_note(id));
+    for (uint32_t i = 0; i < plan.cell_count; i++) {
+        plan_configuration(&plan, i, &configuration);
+        bool is_target = strcmp(configuration_text(&configuration, "target"), path) == 0;
+        ck_assert(is_target == (strncmp(plan.cells[i].id, "target=", 7) == 0));
+        ck_assert(is_target == (plan.cells[i].seconds > 5)); /* its own warm-up, if the sweep's is shorter */
+    }
+    unlink(path);
+}
+END_TEST
+
+START_TEST(test_a_target_that_is_not_here_is_left_out)
+{
+    char path[64], sweep[256];
+    write_target(path, sizeof path);
+    FILE *file = fopen(path, "a");
+    fprintf(file, "requires = no-such-program-anywhere\n");
+    fclose(file);
+    snprintf(sweep, sizeof sweep, "[sweep]\ntarget = none, %s\nmax-workers = 300, 301\n", path);
+    assert_built(sweep, 2);
+    ck_assert(has_note("2 points: left out: target mine: there is no program no-such-program-anywhere here"));
+    assert_built("[sweep]\ntarget = none, command\nmax-workers = 300\n", 1);
+    ck_assert(has_note("target command: it needs --command"));
+    assert_built("[sweep]\ntarget = command\ncommand = ./server {port}\n", 1);
+    ck_assert(has_cell("target=command command=./server {port}"));
+    unlink(path);
+}
+END_TEST
+
 int main(void)
 {
     platform_init();
@@ -340,6 +395,8 @@ int main(void)
     tcase_add_test(plans, test_too_many_cells);
     tcase_add_test(plans, test_print);
     tcase_add_test(plans, test_built_in_sweeps);
+    tcase_add_test(plans, test_a_target_has_the_knobs_that_it_uses);
+    tcase_add_test(plans, test_a_target_that_is_not_here_is_left_out);
     suite_add_tcase(suite, plans);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

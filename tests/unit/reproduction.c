@@ -211,6 +211,23 @@ START_TEST(losses_are_said)
 }
 END_TEST
 
+/* A cell may lack the knobs of the published rows (scheduler inline, a foreign server). */
+START_TEST(cells_without_knobs_have_no_published_row)
+{
+    const struct invention cell = {"closed", "1", "default", 2400, 25, 1};
+    struct result_set set = {.rows = calloc(2, sizeof *set.rows)};
+    for (int repeat = 1; repeat <= 2; repeat++) {
+        fill(&set.rows[set.count], &cell, 0, repeat, 0);
+        result_set_text(&set.rows[set.count], RESULT_max_workers, NULL);
+        result_set_text(&set.rows[set.count++], RESULT_spin_limit, NULL);
+    }
+    char *text = report_of(&set);
+    expect(text, "-            -             2400 (2400 to 2400)");
+    free(text);
+    result_set_fini(&set);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("reproduction");
@@ -221,6 +238,7 @@ int main(void)
     tcase_add_test(tests, missing_cells_are_not_mentioned);
     tcase_add_test(tests, disturbance_is_said);
     tcase_add_test(tests, losses_are_said);
+    tcase_add_test(tests, cells_without_knobs_have_no_published_row);
     Suite *suite = suite_create("reproduction");
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -5,6 +5,7 @@
  *
  * Method: texts with known faults against the exact lines; files that are no files; hostile sizes.
  */
+#include "cli/ini_text.h"
 #include "runner/specification.h"
 #include "runner/specification_keys.h"
 
@@ -221,13 +222,13 @@ END_TEST
 START_TEST(test_limits)
 {
     struct specification specification;
-    char line[SPECIFICATION_LINE_LENGTH_MAX + 64];
-    for (int length = SPECIFICATION_LINE_LENGTH_MAX - 1; length <= SPECIFICATION_LINE_LENGTH_MAX + 1; length++) {
+    char line[INI_LINE_LENGTH_MAX + 64];
+    for (int length = INI_LINE_LENGTH_MAX - 1; length <= INI_LINE_LENGTH_MAX + 1; length++) {
         int used = snprintf(line, sizeof line, "[sweep]\ndescription = ");
         while (used - 8 < length)
             line[used++] = 'x';
         snprintf(line + used, 16, "\r\nrate = 1\n");
-        bool good = length <= SPECIFICATION_LINE_LENGTH_MAX;
+        bool good = length <= INI_LINE_LENGTH_MAX;
         ck_assert_int_eq(parse(line, &specification), good ? 0 : 1);
         if (good)
             specification_fini(&specification);
@@ -350,7 +351,7 @@ START_TEST(test_files_that_are_none)
     fprintf(file, "[sweep]\nrate = 1\n");
     fclose(file);
     ck_assert_int_eq(specification_parse_file(path, faults, &specification), 1); /* blank in the name */
-    ck_assert_int_eq(truncate(path, SPECIFICATION_FILE_SIZE_MAX + 1), 0);
+    ck_assert_int_eq(truncate(path, INI_FILE_SIZE_MAX + 1), 0);
     ck_assert_int_eq(specification_parse_file(path, faults, &specification), 1);
     ck_assert_int_eq(unlink(path), 0);
     ck_assert_int_eq(mkfifo(path, 0600), 0);

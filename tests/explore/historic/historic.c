@@ -67,7 +67,7 @@ extern const struct scenario historic_coreclr_14015[], historic_dotnet_100506_un
     {NAME "-mended", SUMMARY ": mended", &historic_##PROGRAM[HISTORIC_MENDED], 1, NULL}
 
 const struct code_subject historic_subjects[] = {
-    BUG("chase-lev-2013-growth", "grown array published relaxed (ra)", growth, "exactly-once"),
+    BUG("chase-lev-2013-growth", "grown array published relaxed (ra)", growth, "data race"),
     BUG("chase-lev-unsigned", "pop of a fresh deque with unsigned indices (sc)", unsigned_indices, "exactly-once"),
     BUG("chase-lev-plain-cells", "slots in plain memory (sc, ra)", plain_cells, "data race"),
     BUG("crossbeam-726", "batch steal from an outgrown array, CVE-2021-32810 (sc)", batch, "exactly-once"),

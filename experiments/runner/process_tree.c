@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Trees of processes; see process_tree.h.
+ */
+#include "process_tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/memory.h"
+#include "usage.h"
+
+/* A tree that keeps growing while it is killed is killed this often. */
+#define KILL_ROUNDS 200
+
+/* Reads a file of /proc; false when it is gone. */
+static bool read_text(const char *path, char *out, size_t size)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    size_t used = 0;
+    ssize_t got = 1;
+    while (used + 1 < size && (got = read(file, out + used, size - used - 1)) > 0)
+        used += (size_t)got;
+    close(file);
+    out[used] = '\0';
+    return got >= 0 && used > 0;
+}
+
+bool process_tree_is_known(void)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
+    return access(path, R_OK) == 0;
+}
+
+/* ---- lists ---- */
+
+static void add_process(struct process_list *list, pid_t pid)
+{
+    if ((list->count & (list->count - 1)) == 0)
+        list->pids = memory_resize(list->pids, list->count > 0 ? list->count * 2 : 1, sizeof *list->pids);
+    list->pids[list->count++] = pid;
+}
+
+void process_list_fini(struct process_list *list)
+{
+    free(list->pids);
+    *list = (struct process_list){NULL, 0};
+}
+
+/* Calls for each thread of a process. */
+static void each_thread(pid_t process, void (*take)(void *context, pid_t process, pid_t thread), void *context)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/task", (long)process);
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+            take(context, process, (pid_t)strtol(entry->d_name, NULL, 10));
+    }
+    if (folder != NULL)
+        closedir(folder);
+}
+
+static void add_children(void *context, pid_t process, pid_t thread)
+{
+    struct process_list *list = context;
+    char path[96], text[16384];
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)process, (long)thread);
+    if (!read_text(path, text, sizeof text))
+        return;
+    for (char *at = text, *end;; at = end) {
+        long pid = strtol(at, &end, 10);
+        if (end == at)
+            return;
+        add_process(list, (pid_t)pid);
+    }
+}
+
+void process_tree_list(pid_t root, struct process_list *out)
+{
+    *out = (struct process_list){NULL, 0};
+    each_thread(root, add_children, out);
+    for (uint32_t i = 0; i < out->count; i++)
+        each_thread(out->pids[i], add_children, out);
+}
+
+/* ---- CPU ---- */
+
+struct books {
+    char state;
+    unsigned long long own_ticks, children_ticks;
+};
+
+/* Fields 3 and 14 to 17 of /proc/PID/stat: state, utime, stime, cutime, cstime. */
+static bool read_books(pid_t process, struct books *out)
+{
+    char path[64], text[1024];
+    unsigned long long user, system, children_user, children_system;
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)process);
+    if (!read_text(path, text, sizeof text))
+        return false;
+    const char *behind_name = strrchr(text, ')');
+    if (behind_name == NULL || sscanf(behind_name, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu",
+                                      &out->state, &user, &system, &children_user, &children_system) != 5)
+        return false;
+    out->own_ticks = user + system;
+    out->children_ticks = children_user + children_system;
+    return true;
+}
+
+bool process_is_alive(pid_t process)
+{
+    struct books books;
+    return read_books(process, &books) && books.state != 'Z' && books.state != 'X';
+}
+
+static uint64_t ticks_ns(unsigned long long ticks)
+{
+    return ticks * (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/* A process that has ended and is not waited for yet has no clock any more, but its books. */
+static uint64_t cpu_of_list(pid_t root, const struct process_list *list)
+{
+    struct books books;
+    uint64_t sum_ns = read_books(root, &books) ? ticks_ns(books.children_ticks) : 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        uint64_t cpu_ns;
+        bool has_books = read_books(list->pids[i], &books);
+        if (usage_of_process(list->pids[i], &cpu_ns) == 0)
+            sum_ns += cpu_ns;
+        else if (has_books)
+            sum_ns += ticks_ns(books.own_ticks);
+        if (has_books)
+            sum_ns += ticks_ns(books.children_ticks);
+    }
+    return sum_ns;
+}
+
+uint64_t process_tree_cpu(pid_t root)
+{
+    struct process_list list;
+    process_tree_list(root, &list);
+    uint64_t cpu_ns = cpu_of_list(root, &list);
+    process_list_fini(&list);
+    return cpu_ns;
+}
+
+/* ---- samples ---- */
+
+/* The number behind "NAME:" in a status file; 0 if there is none. */
+static unsigned long long status_number(const char *text, const char *name)
+{
+    const char *line = strstr(text, name);
+    return line != NULL ? strtoull(line + strlen(name), NULL, 10) : 0;
+}
+
+static void add_thread(void *context, pid_t process, pid_t thread)
+{
+    struct tree_sample *sample = context;
+    struct tree_thread *out;
+    char path[96], text[4096];
+    unsigned long long run_ns = 0, delay_ns = 0;
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/status", (long)process, (long)thread);
+    if (!read_text(path, text, sizeof text))
+        return;
+    if ((sample->thread_count & (sample->thread_count - 1)) == 0)
+        sample->threads = memory_resize(sample->threads, sample->thread_count > 0 ? sample->thread_count * 2 : 1,
+                                        sizeof *sample->threads);
+    out = &sample->threads[sample->thread_count++];
+    *out = (struct tree_thread){
+        .thread = thread,
+        .voluntary = status_number(text, "\nvoluntary_ctxt_switches:"),
+        .involuntary = status_number(text, "\nnonvoluntary_ctxt_switches:"),
+    };
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/schedstat", (long)process, (long)thread);
+    if (read_text(path, text, sizeof text) && sscanf(text, "%llu %llu", &run_ns, &delay_ns) == 2) {
+        out->run_ns = run_ns;
+        out->delay_ns = delay_ns;
+    }
+}
+
+static void add_memory(struct tree_sample *sample, pid_t process)
+{
+    char path[64], text[4096];
+    snprintf(path, sizeof path, "/proc/%ld/status", (long)process);
+    if (!read_text(path, text, sizeof text))
+        return;
+    sample->memory_mib += (double)status_number(text, "\nVmRSS:") / 1024;
+    sample->memory_peak_mib += (double)status_number(text, "\nVmHWM:") / 1024;
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+    pid_t first = ((const struct tree_thread *)a)->thread, second = ((const struct tree_thread *)b)->thread;
+    return first < second ? -1 : first > second;
+}
+
+void process_tree_sample(pid_t root, struct tree_sample *out)
+{
+    struct process_list list;
+    *out = (struct tree_sample){0};
+    process_tree_list(root, &list);
+    out->cpu_ns = cpu_of_list(root, &list);
+    out->process_count = list.count;
+    for (uint32_t i = 0; i < list.count; i++) {
+        each_thread(list.pids[i], add_thread, out);
+        add_memory(out, list.pids[i]);
+    }
+    if (out->thread_count > 0)
+        qsort(out->threads, out->thread_count, sizeof *out->threads, compare_threads);
+    process_list_fini(&list);
+}
+
+void tree_sample_fini(struct tree_sample *sample)
+{
+    free(sample->threads);
+    *sample = (struct tree_sample){0};
+}
+
+void tree_difference(const struct tree_sample *first, const struct tree_sample *last, struct tree_difference *out)
+{
+    uint32_t in_both = 0;
+    *out = (struct tree_difference){.cpu_ns = last->cpu_ns - first->cpu_ns};
+    for (uint32_t i = 0; i < last->thread_count; i++) {
+        const struct tree_thread *now = &last->threads[i];
+        const struct tree_thread *then = first->thread_count == 0 ? NULL
+                                                                  : bsearch(now, first->threads, first->thread_count,
+                                                                            sizeof *first->threads, compare_threads);
+        static const struct tree_thread unborn;
+        in_both += then != NULL;
+        then = then != NULL ? then : &unborn;
+        out->run_ns += now->run_ns - then->run_ns;
+        out->delay_ns += now->delay_ns - then->delay_ns;
+        out->voluntary += now->voluntary - then->voluntary;
+        out->involuntary += now->involuntary - then->involuntary;
+    }
+    out->threads_started = last->thread_count - in_both;
+    out->threads_ended = first->thread_count - in_both;
+}
+
+/* ---- the end ---- */
+
+/* Kills once; true while one was alive. */
+static bool kill_round(pid_t root)
+{
+    struct process_list list;
+    bool any = false;
+    process_tree_list(root, &list);
+    for (uint32_t i = 0; i < list.count; i++) {
+        if (process_is_alive(list.pids[i]))
+            any |= kill(list.pids[i], SIGKILL) == 0;
+    }
+    process_list_fini(&list);
+    return any;
+}
+
+void process_tree_kill(pid_t root)
+{
+    const struct timespec pause = {.tv_nsec = 5000000};
+    for (int round = 0; round < KILL_ROUNDS && kill_round(root); round++)
+        nanosleep(&pause, NULL);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The deque with its indices from 2^31 - 2: the same sources with another constant, and names of their own.
+ */
+#define DEQUE_INDEX_START INT64_C(2147483646)
+#define deque_init        deque_init_from_2147483646
+#define deque_fini        deque_fini_from_2147483646
+#define deque_grow        deque_grow_from_2147483646
+#include "deque.c"
+
+#define DEQUE_STRUCTURE structure_deque_from_2147483646
+#include "structures/deque_structure.h"

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Promises: a foreign server is measured as the model is, under its own name, with what its start line says and nothing
+ * else of the environment; one that does not start, answers, or stay on loopback is refused in one line that says what
+ * it wrote; whatever ends a cell, the runner's death included, no process that the target started is left.
+ *
+ * Method: this program is also the servers, each of which does one thing right or wrong.
+ */
+#include <arpa/inet.h>
+#include <check.h>
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "platform.h"
+#include "runner/cell.h"
+#include "runner/process_tree.h"
+#include "runner/processes.h"
+
+extern char **environ;
+
+#define CLIENTS_MAX 64
+/* What a failed test leaves behind ends by itself. */
+#define SERVER_LIFE_S 120
+
+/* The thread sanitizer has threads of its own in each process. */
+#ifdef __SANITIZE_THREAD__
+#define ARE_THREADS(found, expected) ((found) >= (expected))
+#else
+#define ARE_THREADS(found, expected) ((found) == (expected))
+#endif
+
+#define ANSWER    "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+#define NOT_FOUND "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+
+/* ---- the servers ---- */
+
+static int listen_on(in_addr_t address, uint16_t port)
+{
+    const int yes = 1;
+    struct sockaddr_in name = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(address)};
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (bind(listener, (struct sockaddr *)&name, sizeof name) != 0 || listen(listener, CLIENTS_MAX) != 0)
+        exit(4);
+    return listener;
+}
+
+/* Answers whatever comes with the text, if it is picky only what asks for /any; after late requests, listens to the
+ * whole world too. */
+static void serve(int listener, const char *answer, bool is_picky, int late)
+{
+    struct pollfd polled[CLIENTS_MAX] = {{.fd = listener, .events = POLLIN}};
+    nfds_t count = 1;
+    while (poll(polled, count, -1) > 0) {
+        for (nfds_t i = 1; i < count; i++) {
+            char request[1024];
+            if (polled[i].revents == 0)
+                continue;
+            if (read(polled[i].fd, request, sizeof request) > 0) {
+                const char *text = is_picky && strncmp(request, "GET /any ", 9) != 0 ? NOT_FOUND : answer;
+                if (write(polled[i].fd, text, strlen(text)) < 0 || --late != 0)
+                    continue;
+                listen_on(INADDR_ANY, 0);
+                continue;
+            }
+            close(polled[i].fd);
+            polled[i--] = polled[--count];
+        }
+        if (polled[0].revents != 0 && count < CLIENTS_MAX)
+            polled[count++] = (struct pollfd){.fd = accept(listener, NULL, NULL), .events = POLLIN};
+    }
+}
+
+/* Two more processes, one of them in a session of its own and without a parent; their ids go to a file. */
+static void start_family(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    pid_t child = fork();
+    if (child == 0) {
+        pid_t grandchild = fork();
+        alarm(SERVER_LIFE_S);
+        if (grandchild == 0)
+            setsid();
+        else
+            fprintf(file, "%ld\n", (long)grandchild);
+        fflush(file);
+        while (grandchild == 0)
+            pause();
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    child = fork();
+    alarm(SERVER_LIFE_S);
+    while (child == 0)
+        pause();
+    fprintf(file, "%ld\n%ld\nwhole\n", (long)child, (long)getpid());
+    fclose(file);
+}
+
+static void write_report(const char *path, char **arguments)
+{
+    FILE *file = fopen(path, "w");
+    for (; *arguments != NULL; arguments++)
+        fprintf(file, "argument %s\n", *arguments);
+    for (char **variable = environ; *variable != NULL; variable++)
+        fprintf(file, "variable %s\n", *variable);
+    fclose(file);
+}
+
+/* server MODE PORT [FILE [WORD...]] */
+static int run_server(char **arguments)
+{
+    const char *mode = arguments[0];
+    alarm(SERVER_LIFE_S);
+    uint16_t port = (uint16_t)strtoul(arguments[1], NULL, 10);
+    if (strcmp(mode, "gone") == 0) {
+        fprintf(stderr, "no such luck\nat all\n");
+        return 3;
+    }
+    while (strcmp(mode, "silent") == 0)
+        pause();
+    if (strcmp(mode, "family") == 0)
+        start_family(arguments[2]);
+    if (strcmp(mode, "report") == 0)
+        write_report(arguments[2], arguments + 3);
+    int listener = listen_on(strcmp(mode, "open") == 0 ? INADDR_ANY : INADDR_LOOPBACK, port);
+    serve(listener, strcmp(mode, "missing") == 0 ? NOT_FOUND : ANSWER, strcmp(mode, "picky") == 0,
+          strcmp(mode, "late") == 0 ? 20 : -1);
+    return 0;
+}
+
+/* ---- target files ---- */
+
+static char folder[PATH_MAX], ini[PATH_MAX + 16], file[PATH_MAX + 16];
+
+static void setup(void)
+{
+    const char *temporary = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/targets-XXXXXX", temporary != NULL ? temporary : "/tmp");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(ini, sizeof ini, "%s/mine.ini", folder);
+    snprintf(file, sizeof file, "%s/file", folder);
+}
+
+static void teardown(void)
+{
+    unlink(ini);
+    unlink(file);
+    rmdir(folder);
+}
+
+/* A target whose server is this program in a mode; more: further lines. */
+static void write_target(const char *mode, const char *more)
+{
+    char program[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    ck_assert_int_gt(length, 0);
+    program[length] = '\0';
+    FILE *stream = fopen(ini, "w");
+    ck_assert_ptr_nonnull(stream);
+    fprintf(stream, "[target]\nstart = '%s' server %s {port} '{folder}/file'%s\n", program, mode, more);
+    ck_assert_int_eq(fclose(stream), 0);
+}
+
+static void configure(struct configuration *configuration)
+{
+    ck_assert_int_eq(platform_init(), 0);
+    configuration_init(configuration);
+    configuration_set(configuration, "target", ini);
+    configuration_set(configuration, "duration", "0.3");
+    configuration_set(configuration, "warmup", "0.1");
+    configuration_set(configuration, "connections", "4");
+}
+
+static enum cell_status measure(struct result *result, char *message)
+{
+    struct configuration configuration;
+    const struct cell_options options = {.foreign_limit_percent = 1e6, .tries_max = 10};
+    configure(&configuration);
+    result_init(result);
+    return cell_measure(&configuration, 1, &options, result, message);
+}
+
+static double number(const struct result *result, const char *name)
+{
+    double value = 0;
+    ck_assert_msg(result_get_number(result, name, &value), "%s is not known", name);
+    return value;
+}
+
+/* ---- tests ---- */
+
+START_TEST(test_is_measured)
+{
+    struct result result;
+    char message[CELL_MESSAGE_SIZE] = "";
+    write_target("picky", "\nversion = echo one two\npath = /any");
+    ck_assert_msg(measure(&result, message) == CELL_MEASURED, "%s", message);
+    ck_assert_msg(number(&result, "valid") == 1, "invalid: %s", result.invalid_reason);
+    ck_assert_str_eq(result_get_text(&result, "target"), "mine");
+    ck_assert_str_eq(result_get_text(&result, "label"), "mine");
+    ck_assert_str_eq(result_get_text(&result, "workload"), "echo");
+    ck_assert_str_eq(result_get_text(&result, "target_version"), "one two");
+    static const char *const models[] = {"scheduler",   "idle",       "sizing",   "over",
+                                         "max_workers", "spin_limit", "placement"};
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
+        ck_assert_msg(result_get_text(&result, models[i]) == NULL, "%s is not the target's", models[i]);
+    ck_assert(number(&result, "requests") > 0 && number(&result, "router_cpu_percent") > 0);
+    ck_assert(number(&result, "voluntary_switches") > 0);
+    ck_assert(ARE_THREADS(number(&result, "threads"), 1) && number(&result, "processes") == 1);
+    ck_assert(number(&result, "router_memory_mib") > 0);
+    double self = number(&result, "router_self_cpu_percent"), threads = number(&result, "threads_cpu_percent");
+    ck_assert_double_eq_tol(self, threads, 0.05 * self + 3);
+    ck_assert_double_eq_tol(self, number(&result, "router_cpu_percent"), 0.05 * self + 3);
+    result_fini(&result);
+}
+END_TEST
+
+static const struct {
+    const char *mode, *more, *expected;
+} refusals[] = {
+    {"open", "", "target: the target is not used: it listens on 0.0.0.0 port "},
+    {"gone", "", "target: the target did not start: it left with status 3; it wrote: no such luck at all"},
+    {"silent", "\nready-within = 200ms", "failed for 0.2 s: Connection refused; it wrote nothing"},
+    {"missing", "\nready-within = 200ms", "failed for 0.2 s: status 404; it wrote nothing"},
+    {"echo", " {control-port}\nworkload = router\nready-within = 200ms", "none of its processes listens on port "},
+    {"late", "", "target: the target is not used: it listens on 0.0.0.0 port "},
+    {"echo", "\nrequires = no-such-program-anywhere", "target mine: there is no program no-such-program-anywhere here"},
+    {"echo", "\nbuild = sh -c 'exit 7'", "target mine: its build failed; see "},
+};
+
+START_TEST(test_is_refused)
+{
+    struct result result;
+    char message[CELL_MESSAGE_SIZE] = "";
+    write_target(refusals[_i].mode, refusals[_i].more);
+    ck_assert_int_eq(measure(&result, message), CELL_SURROUNDINGS);
+    ck_assert_msg(strstr(message, refusals[_i].expected) != NULL, "'%s' lacks '%s'", message, refusals[_i].expected);
+    result_fini(&result);
+}
+END_TEST
+
+/* The words and variables that the server saw. */
+static char *read_report(void)
+{
+    static char text[16384];
+    FILE *stream = fopen(file, "r");
+    ck_assert_ptr_nonnull(stream);
+    text[fread(text, 1, sizeof text - 1, stream)] = '\0';
+    fclose(stream);
+    return text;
+}
+
+static bool has_line(const char *text, const char *line)
+{
+    size_t length = strlen(line);
+    for (const char *at = text; (at = strstr(at, line)) != NULL; at += length) {
+        if ((at == text || at[-1] == '\n') && at[length] == '\n')
+            return true;
+    }
+    return false;
+}
+
+START_TEST(test_is_told_what_its_file_says)
+{
+    struct configuration configuration;
+    struct processes processes;
+    char message[CELL_MESSAGE_SIZE];
+    const struct processes_options options = {.seed = 1, .seconds = 60};
+    write_target("report", " [--workers {max-workers}] [--least {min-workers}] 'one word'\npass = PASSED ABSENT\n"
+                           "[environment]\nSPIN = {spin-limit:x}\nMOST = {max-workers}\nFIXED = {folder}\n"
+                           "HOME = /elsewhere");
+    setenv("PASSED", "on", 1);
+    setenv("NOT_PASSED", "on", 1);
+    configure(&configuration);
+    configuration_set(&configuration, "spin-limit", "70");
+    configuration_set(&configuration, "min-workers", "3");
+    ck_assert_msg(processes_start(&processes, &configuration, &options, NULL, message) == CELL_MEASURED, "%s", message);
+    processes_end(&processes);
+    const char *text = read_report();
+    char fixed[PATH_MAX + 32];
+    snprintf(fixed, sizeof fixed, "variable FIXED=%s", folder);
+    ck_assert_msg(strncmp(text, "argument --least\nargument 3\nargument one word\nvariable ", 54) == 0, "%s", text);
+    ck_assert(has_line(text, "variable SPIN=46"));
+    ck_assert(has_line(text, "variable PASSED=on"));
+    ck_assert(has_line(text, fixed));
+    ck_assert_ptr_eq(strstr(text, "variable HOME="), strstr(text, "variable HOME=/elsewhere\n"));
+    ck_assert_ptr_null(strstr(text, "MOST="));
+    ck_assert_ptr_null(strstr(text, "NOT_PASSED="));
+    ck_assert_ptr_null(strstr(text, "ABSENT="));
+}
+END_TEST
+
+/* ---- the end ---- */
+
+/* Waits for the ids of the server's family; the server's own is the last. */
+static void read_family(pid_t pids[3])
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+    long numbers[3];
+    for (int tries = 0; tries < 3000; tries++) {
+        FILE *stream = fopen(file, "r");
+        int found = stream == NULL ? 0 : fscanf(stream, "%ld %ld %ld whole", &numbers[0], &numbers[1], &numbers[2]);
+        if (stream != NULL)
+            fclose(stream);
+        for (int i = 0; i < 3; i++)
+            pids[i] = (pid_t)numbers[i];
+        if (found == 3)
+            return;
+        nanosleep(&pause, NULL);
+    }
+    ck_abort_msg("the server has not started its family");
+}
+
+/* Waits until none is alive: a zombie that nobody has waited for is not. */
+static void expect_gone(const pid_t pids[3])
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+    for (int i = 0; i < 3; i++) {
+        int tries = 0;
+        while (tries < 1000 && process_is_alive(pids[i])) {
+            tries++;
+            nanosleep(&pause, NULL);
+        }
+        ck_assert_msg(tries < 1000, "process %d of the family is still alive", i);
+    }
+}
+
+static const struct {
+    const char *name;
+    int signal;
+} ends[] = {{"killed", SIGKILL}, {"asked to end", SIGTERM}};
+
+static volatile int stop;
+
+static void on_signal(int signal_number)
+{
+    stop = 1;
+}
+
+START_TEST(test_ends_with_the_runner)
+{
+    pid_t pids[3];
+    write_target("family", "");
+    pid_t runner = fork();
+    if (runner == 0) {
+        struct configuration configuration;
+        struct result result;
+        char message[CELL_MESSAGE_SIZE];
+        const struct cell_options options = {.foreign_limit_percent = 1e6, .tries_max = 1, .stop = &stop};
+        signal(SIGTERM, on_signal);
+        configure(&configuration);
+        configuration_set(&configuration, "duration", "60");
+        result_init(&result);
+        _exit(cell_measure(&configuration, 1, &options, &result, message) == CELL_INTERRUPTED ? 0 : 1);
+    }
+    read_family(pids);
+    kill(runner, ends[_i].signal);
+    ck_assert_int_eq(waitpid(runner, NULL, 0), runner);
+    expect_gone(pids);
+}
+END_TEST
+
+START_TEST(test_ends_with_the_cell)
+{
+    struct result result;
+    pid_t pids[3];
+    char message[CELL_MESSAGE_SIZE] = "";
+    write_target("family", "");
+    ck_assert_msg(measure(&result, message) == CELL_MEASURED, "%s", message);
+    ck_assert(number(&result, "processes") == 3);
+    read_family(pids);
+    expect_gone(pids);
+    result_fini(&result);
+}
+END_TEST
+
+START_TEST(test_its_death_is_told)
+{
+    struct configuration configuration;
+    struct processes processes;
+    char message[CELL_MESSAGE_SIZE];
+    pid_t pids[3];
+    const struct processes_options options = {.seed = 1, .seconds = 60};
+    write_target("family", "");
+    configure(&configuration);
+    ck_assert_msg(processes_start(&processes, &configuration, &options, NULL, message) == CELL_MEASURED, "%s", message);
+    read_family(pids);
+    kill(pids[2], SIGKILL);
+    ck_assert_int_eq(processes_wait_until(&processes, window_now_ns() + UINT64_C(20000000000)), CELL_FAILED);
+    ck_assert_msg(strstr(message, "the server ended before its work was done: it was killed by signal 9") != NULL, "%s",
+                  message);
+    processes_end(&processes);
+    expect_gone(pids);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && strcmp(argv[1], "role") == 0)
+        return role_main(argv[2]);
+    if (argc >= 5 && strcmp(argv[1], "server") == 0)
+        return run_server(argv + 2);
+    Suite *suite = suite_create("cell_target");
+    TCase *cases = tcase_create("all");
+    suite_add_tcase(suite, cases);
+    tcase_add_checked_fixture(cases, setup, teardown);
+    tcase_set_timeout(cases, 60);
+    tcase_add_test(cases, test_is_measured);
+    tcase_add_loop_test(cases, test_is_refused, 0, sizeof refusals / sizeof refusals[0]);
+    tcase_add_test(cases, test_is_told_what_its_file_says);
+    tcase_add_test(cases, test_ends_with_the_cell);
+    tcase_add_test(cases, test_its_death_is_told);
+#ifndef __SANITIZE_THREAD__
+    /* The thread sanitizer delivers no signal to a handler in a child forked from a process with threads. */
+    tcase_add_loop_test(cases, test_ends_with_the_runner, 0, sizeof ends / sizeof ends[0]);
+#endif
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}

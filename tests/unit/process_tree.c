@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Promises: the CPU of a tree is that of every process in it, however deep, in whatever session, with what ended inside
+ * it; its threads and switches are seen; killing it leaves none alive; where it listens is seen, and a socket that
+ * other machines may reach is told from one on loopback.
+ *
+ * Method: small trees of this program, whose processes report their own clocks, against what is read from outside.
+ */
+#include <arpa/inet.h>
+#include <check.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runner/listeners.h"
+#include "runner/process_tree.h"
+#include "runner/usage.h"
+
+/* The thread sanitizer has threads of its own in each process. */
+#ifdef __SANITIZE_THREAD__
+#define ARE_THREADS(found, expected) ((found) >= (expected))
+#else
+#define ARE_THREADS(found, expected) ((found) == (expected))
+#endif
+
+/* What a failed test leaves behind ends by itself. */
+#define ORPHAN_LIFE_S 60
+
+/* Two readings of one clock that runs on in between. */
+#define READINGS_APART_NS 100000000.0
+
+static void burn_ns(uint64_t ns)
+{
+    uint64_t start_ns = usage_of_self();
+    while (usage_of_self() - start_ns < ns)
+        continue;
+}
+
+static void nap_ms(long ms)
+{
+    const struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&pause, NULL);
+}
+
+/* A child that starts a grandchild in a session of its own and leaves it behind: an orphan, which this process, as the
+ * keeper of a target does, takes over. Returns the grandchild. */
+static pid_t start_orphan(void (*run)(void))
+{
+    int ends[2];
+    pid_t grandchild;
+    ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        grandchild = fork();
+        if (grandchild == 0) {
+            setsid();
+            alarm(ORPHAN_LIFE_S);
+            run();
+            _exit(0);
+        }
+        ck_assert_int_eq(write(ends[1], &grandchild, sizeof grandchild), sizeof grandchild);
+        _exit(0);
+    }
+    ck_assert_int_eq(read(ends[0], &grandchild, sizeof grandchild), sizeof grandchild);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    close(ends[0]);
+    close(ends[1]);
+    return grandchild;
+}
+
+static void burn_for_ever(void)
+{
+    for (;;)
+        burn_ns(1000000000);
+}
+
+static void wait_for_ever(void)
+{
+    for (;;)
+        pause();
+}
+
+START_TEST(test_cpu_of_an_orphan)
+{
+    uint64_t first_ns, last_ns, own_first_ns, own_last_ns;
+    ck_assert(process_tree_is_known());
+    pid_t burner = start_orphan(burn_for_ever);
+    do {
+        nap_ms(20);
+        ck_assert_int_eq(usage_of_process(burner, &own_first_ns), 0);
+    } while (own_first_ns < 50000000);
+    first_ns = process_tree_cpu(getpid());
+    do {
+        nap_ms(20);
+        ck_assert_int_eq(usage_of_process(burner, &own_last_ns), 0);
+    } while (own_last_ns - own_first_ns < 400000000);
+    last_ns = process_tree_cpu(getpid());
+    ck_assert_double_eq_tol((double)(last_ns - first_ns), (double)(own_last_ns - own_first_ns), READINGS_APART_NS);
+    process_tree_kill(getpid());
+    ck_assert_int_eq(waitpid(burner, NULL, 0), burner);
+    ck_assert(!process_is_alive(burner));
+}
+END_TEST
+
+/* What a process used that has ended inside the tree does not vanish with it: not as a zombie, and not when its parent
+ * has waited for it. */
+START_TEST(test_cpu_of_what_has_ended)
+{
+    uint64_t first_ns = process_tree_cpu(getpid());
+    siginfo_t information;
+    pid_t child = fork();
+    if (child == 0) {
+        burn_ns(300000000);
+        _exit(0);
+    }
+    ck_assert_int_eq(waitid(P_PID, (id_t)child, &information, WEXITED | WNOWAIT), 0);
+    ck_assert_double_eq_tol((double)(process_tree_cpu(getpid()) - first_ns), 3e8, 4e7);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    ck_assert_double_eq_tol((double)(process_tree_cpu(getpid()) - first_ns), 3e8, 4e7);
+}
+END_TEST
+
+/* Nor when its parent, which has waited for it, is deeper in the tree and goes on. */
+START_TEST(test_cpu_of_what_has_ended_below)
+{
+    int ends[2];
+    char done;
+    uint64_t first_ns = process_tree_cpu(getpid());
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        pid_t grandchild = fork();
+        if (grandchild == 0) {
+            burn_ns(300000000);
+            _exit(0);
+        }
+        waitpid(grandchild, NULL, 0);
+        ck_assert_int_eq(write(ends[1], "", 1), 1);
+        wait_for_ever();
+    }
+    ck_assert_int_eq(read(ends[0], &done, 1), 1);
+    ck_assert_double_eq_tol((double)(process_tree_cpu(getpid()) - first_ns), 3e8, 4e7);
+    process_tree_kill(getpid());
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
+END_TEST
+
+static void *sleep_often(void *count)
+{
+    for (int i = 0; i < *(int *)count; i++)
+        nap_ms(1);
+    for (;;)
+        pause();
+    return NULL;
+}
+
+static void run_threads(void)
+{
+    static int often = 100;
+    pthread_t threads[5];
+    for (size_t i = 0; i < 5; i++)
+        pthread_create(&threads[i], NULL, sleep_often, &often);
+    wait_for_ever();
+}
+
+START_TEST(test_threads_and_switches)
+{
+    struct tree_sample first, last;
+    struct tree_difference difference;
+    process_tree_sample(getpid(), &first);
+    ck_assert_uint_eq(first.thread_count, 0);
+    pid_t server = start_orphan(run_threads);
+    for (;;) {
+        process_tree_sample(getpid(), &last);
+        tree_difference(&first, &last, &difference);
+        if (difference.voluntary >= 500)
+            break;
+        tree_sample_fini(&last);
+        nap_ms(10);
+    }
+    ck_assert_uint_eq(last.process_count, 1);
+    ck_assert(ARE_THREADS(last.thread_count, 6));
+    ck_assert(ARE_THREADS(difference.threads_started, 6));
+    ck_assert(last.memory_mib > 0 && last.memory_peak_mib >= last.memory_mib);
+    ck_assert(difference.run_ns > 0);
+    tree_difference(&last, &first, &difference);
+    ck_assert(ARE_THREADS(difference.threads_ended, 6));
+    tree_sample_fini(&first);
+    tree_sample_fini(&last);
+    process_tree_kill(getpid());
+    ck_assert_int_eq(waitpid(server, NULL, 0), server);
+}
+END_TEST
+
+/* What happened is told by thread: numbers of one that is in one sample only are not taken from another's. */
+START_TEST(test_difference)
+{
+    struct tree_thread before[] = {{10, 100, 10, 5, 50}, {11, 1000, 20, 6, 60}, {20, 9, 9, 9, 9}};
+    struct tree_thread after[] = {{10, 150, 11, 7, 53}, {12, 7, 1, 1, 2}, {20, 9, 9, 9, 9}};
+    const struct tree_sample first = {.threads = before, .thread_count = 3, .cpu_ns = 40};
+    const struct tree_sample last = {.threads = after, .thread_count = 3, .cpu_ns = 100};
+    struct tree_difference difference;
+    tree_difference(&first, &last, &difference);
+    ck_assert_uint_eq(difference.cpu_ns, 60);
+    ck_assert_uint_eq(difference.run_ns, 50 + 7);
+    ck_assert_uint_eq(difference.delay_ns, 1 + 1);
+    ck_assert_uint_eq(difference.voluntary, 2 + 1);
+    ck_assert_uint_eq(difference.involuntary, 3 + 2);
+    ck_assert_uint_eq(difference.threads_started, 1);
+    ck_assert_uint_eq(difference.threads_ended, 1);
+}
+END_TEST
+
+/* ---- listening ---- */
+
+static int listen_on(int family, const char *address, uint16_t *port)
+{
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6};
+    struct sockaddr_in four = {.sin_family = AF_INET};
+    struct sockaddr *any = family == AF_INET ? (struct sockaddr *)&four : (struct sockaddr *)&six;
+    socklen_t size = family == AF_INET ? sizeof four : sizeof six;
+    ck_assert_int_eq(inet_pton(family, address, family == AF_INET ? (void *)&four.sin_addr : (void *)&six.sin6_addr),
+                     1);
+    int descriptor = socket(family, SOCK_STREAM, 0);
+    if (descriptor < 0 || bind(descriptor, any, size) != 0)
+        return -1;
+    ck_assert_int_eq(listen(descriptor, 1), 0);
+    ck_assert_int_eq(getsockname(descriptor, any, &size), 0);
+    *port = ntohs(family == AF_INET ? four.sin_port : six.sin6_port);
+    return descriptor;
+}
+
+static const struct {
+    int family;
+    const char *address;
+    enum listeners expected;
+} addresses[] = {
+    {AF_INET, "127.0.0.1", LISTENERS_LOCAL},
+    {AF_INET, "127.9.9.9", LISTENERS_LOCAL},
+    {AF_INET, "0.0.0.0", LISTENERS_OPEN},
+    {AF_INET6, "::1", LISTENERS_LOCAL},
+    {AF_INET6, "::", LISTENERS_OPEN},
+    {AF_INET6, "::ffff:127.0.0.1", LISTENERS_LOCAL},
+    {AF_INET6, "::ffff:0.0.0.0", LISTENERS_OPEN},
+};
+
+START_TEST(test_listeners)
+{
+    char message[256] = "";
+    uint16_t port;
+    int descriptor = listen_on(addresses[_i].family, addresses[_i].address, &port);
+    if (descriptor < 0)
+        return; /* no IPv6 here */
+    ck_assert_int_eq(listeners_look(getpid(), port, message, sizeof message), LISTENERS_MISSING);
+    pid_t child = fork();
+    if (child == 0)
+        wait_for_ever();
+    close(descriptor);
+    ck_assert_int_eq(listeners_look(getpid(), port, message, sizeof message), addresses[_i].expected);
+    if (addresses[_i].expected == LISTENERS_OPEN) {
+        char expected[96];
+        snprintf(expected, sizeof expected, "it listens on %s port %u", addresses[_i].address, port);
+        ck_assert_msg(strstr(message, expected) != NULL, "'%s' lacks '%s'", message, expected);
+    } else {
+        ck_assert_int_eq(listeners_look(getpid(), port + 1, message, sizeof message), LISTENERS_MISSING);
+    }
+    process_tree_kill(getpid());
+    waitpid(child, NULL, 0);
+}
+END_TEST
+
+/* A connection is no listener, whatever its port. */
+START_TEST(test_connections)
+{
+    char message[256];
+    uint16_t port;
+    struct sockaddr_in address;
+    socklen_t size = sizeof address;
+    int listener = listen_on(AF_INET, "127.0.0.1", &port), client = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    ck_assert_int_eq(connect(client, (struct sockaddr *)&address, size), 0);
+    ck_assert_int_eq(getsockname(client, (struct sockaddr *)&address, &size), 0);
+    pid_t child = fork();
+    if (child == 0)
+        wait_for_ever();
+    ck_assert_int_eq(listeners_look(getpid(), port, message, sizeof message), LISTENERS_LOCAL);
+    ck_assert_int_eq(listeners_look(getpid(), ntohs(address.sin_port), message, sizeof message), LISTENERS_MISSING);
+    process_tree_kill(getpid());
+    waitpid(child, NULL, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("process_tree");
+    TCase *cases = tcase_create("all");
+    suite_add_tcase(suite, cases);
+    tcase_set_timeout(cases, 60);
+    tcase_add_test(cases, test_cpu_of_an_orphan);
+    tcase_add_test(cases, test_cpu_of_what_has_ended);
+    tcase_add_test(cases, test_cpu_of_what_has_ended_below);
+    tcase_add_test(cases, test_threads_and_switches);
+    tcase_add_test(cases, test_difference);
+    tcase_add_loop_test(cases, test_listeners, 0, sizeof addresses / sizeof addresses[0]);
+    tcase_add_test(cases, test_connections);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}
