@@ -2,21 +2,21 @@
  *
  * Scheduler dedicated-threads: a fixed number of threads and one lock-free queue.
  *
- * Idea       What an actor runtime calls its fork-join executor, though nothing forks or is stolen: all threads start at
- *            once, take from one queue, first in first out, and stay. What makes it is its waiting: idle policy
+ * Idea       What an actor runtime calls its fork-join executor, though nothing forks or is stolen: all threads start
+ *            at once, take from one queue, first in first out, and stay. What makes it is its waiting: idle policy
  *            unfair-semaphore.
  * Good at    A workload kept apart from others on the same machine; threads that are always there.
- * Bad at     Sparse events: each thread yields some hundred times before it sleeps, see the idle policy. Tasks that wait:
- *            no thread is added for them, except in the middle of pilfer_wait.
+ * Bad at     Sparse events: each thread yields some hundred times before it sleeps, see the idle policy. Tasks that
+ *            wait: no thread is added for them, except in the middle of pilfer_wait.
  * Placement  local is not honoured: there is no local queue.
  *
- * Differences to the source. min-workers and other sizing policies are admitted, for comparison. The queue keeps the rings
- * that it has outgrown. A task that waits in pilfer_wait gets a substitute; there it holds its thread.
+ * Differences to the source. min-workers and other sizing policies are admitted, for comparison. The queue keeps the
+ * rings that it has outgrown. A task that waits in pilfer_wait gets a substitute; there it holds its thread.
  *
  * Tunables   processors is the P of the idle policy, pass-on see there.
  *
- * Source. Helios DedicatedThreadPool and the ForkJoinExecutor of akka.net 1.4; before 2016 each thread had a queue of its
- * own, filled in turns (akka.net#1538, #1569).
+ * Source. Helios DedicatedThreadPool and the ForkJoinExecutor of akka.net 1.4; before 2016 each thread had a queue of
+ * its own, filled in turns (akka.net#1538, #1569).
  */
 #include "dotnet_queues.h"
 #include "scheduler.h"

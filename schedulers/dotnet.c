@@ -3,22 +3,23 @@
  * Scheduler dotnet: the queues and the order of the portable .NET 8 thread pool.
  *
  * Idea       A deque per worker for what prefers to stay, one shared queue for everything else, and one pass over the
- *            others' deques from a random start. With idle policy dotnet-handshake and sizing hill-climbing it is the pool with
- *            which the finding was made.
+ *            others' deques from a random start. With idle policy dotnet-handshake and sizing hill-climbing it is the
+ *            pool with which the finding was made.
  * Good at    Many short tasks that come from outside; any number of cores.
  * Bad at     Few tasks: see idle policy dotnet-handshake. A missed steal costs a wake-up.
  * Placement  local and default, from a worker: its deque (Task.Run does so); global, or a submitter that is no worker:
  *            the shared queue, where sockets, pipes and channels put theirs.
  *
- * Tunables   Each stands for a part that can be switched off or exchanged: hill-climbing, starvation-detection (the gate),
- *            request-cap, spin-yields, park-on-conditions (semaphore.h says what that shows).
+ * Tunables   Each stands for a part that can be switched off or exchanged: hill-climbing, starvation-detection (the
+ *            gate), request-cap, spin-yields, park-on-conditions (semaphore.h says what that shows).
  *
  * Schedulers dotnet-9 and dotnet-11 are made of the same functions.
  *
  * Not here. With more than 32 processors the original spreads the shared queue over several; this one has one always.
  * Its flag that now and then tries the shared queue first never turns on in normal work, and is left out.
  *
- * Source. dotnet/runtime 8.0, ThreadPoolWorkQueue (Enqueue, Dequeue, TryStartProcessingHighPriorityWorkItemsAndDequeue).
+ * Source. dotnet/runtime 8.0, ThreadPoolWorkQueue (Enqueue, Dequeue,
+ * TryStartProcessingHighPriorityWorkItemsAndDequeue).
  */
 #include "dotnet.h"
 

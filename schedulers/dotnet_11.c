@@ -9,7 +9,8 @@
  * Bad at     Two workers that hand a few tasks to and fro: each waits for a wake-up (dotnet/runtime#132943, #132952).
  * Placement  As dotnet.
  *
- * Differences to the source. See dotnet.c and the idle policy. Work queues per core, tried in the same year, are not here.
+ * Differences to the source. See dotnet.c and the idle policy. Work queues per core, tried in the same year, are not
+ * here.
  *
  * Source. dotnet/runtime#122726, #123921, #128606, #132765.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scheduler dotnet-9: the .NET 9 thread pool, as first released. The queues of scheduler dotnet, and a place for one task.
+ * Scheduler dotnet-9: the .NET 9 thread pool, as first released. The queues of scheduler dotnet, and a place for one
+ * task.
  *
  * Idea       A worker that was requested looks for two tasks before it runs the first. The second is laid aside for the
  *            next worker, which is requested only then. The rules are in idle policy dotnet-9-handshake.
