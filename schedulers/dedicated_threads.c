@@ -53,8 +53,9 @@ static int dedicated_threads_submit(struct pool *pool, struct worker *worker, st
 static enum next_result dedicated_threads_next(struct worker *worker, struct pilfer_task **out)
 {
     struct dedicated_threads *dedicated = worker->pool->queueing;
-    *out = segment_queue_pop(&dedicated->tasks);
-    return *out != NULL ? NEXT_TASK : NEXT_EMPTY;
+    bool missed = false;
+    *out = segment_queue_pop(&dedicated->tasks, &missed);
+    return *out != NULL ? NEXT_TASK : missed ? NEXT_MISSED : NEXT_EMPTY;
 }
 
 static bool dedicated_threads_pending(struct pool *pool)
@@ -66,7 +67,8 @@ static bool dedicated_threads_pending(struct pool *pool)
 static struct pilfer_task *dedicated_threads_drain(struct pool *pool)
 {
     struct dedicated_threads *dedicated = pool->queueing;
-    return segment_queue_pop(&dedicated->tasks);
+    bool missed = false; /* nobody else is here */
+    return segment_queue_pop(&dedicated->tasks, &missed);
 }
 
 static uint64_t dedicated_threads_depth(struct pool *pool)

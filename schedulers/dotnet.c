@@ -91,7 +91,7 @@ int dotnet_submit_high_priority(struct pool *pool, struct worker *worker, struct
 }
 
 /* A worker that has found one high-priority task goes on with them until there is none. */
-static struct pilfer_task *take_high_priority(struct dotnet *dotnet, struct dotnet_worker *own)
+static struct pilfer_task *take_high_priority(struct dotnet *dotnet, struct dotnet_worker *own, bool *missed)
 {
     if (!own->processes_high_priority) {
         uint32_t expected = 1;
@@ -99,7 +99,7 @@ static struct pilfer_task *take_high_priority(struct dotnet *dotnet, struct dotn
             !shared_u32_cas_acq_rel(&dotnet->may_have_high_priority, &expected, 0))
             return NULL;
     }
-    struct pilfer_task *task = segment_queue_pop(&dotnet->high_priority);
+    struct pilfer_task *task = segment_queue_pop(&dotnet->high_priority, missed);
     if (task != NULL && !own->processes_high_priority)
         shared_u32_store_release(&dotnet->may_have_high_priority, 1); /* there may be more for others */
     own->processes_high_priority = task != NULL;
@@ -134,9 +134,9 @@ enum next_result dotnet_next_shared(struct worker *worker, struct pilfer_task **
     struct dotnet *dotnet = worker->pool->queueing;
     struct dotnet_worker *own = worker->queueing;
     bool missed = false;
-    if ((*out = take_high_priority(dotnet, own)) != NULL)
+    if ((*out = take_high_priority(dotnet, own, &missed)) != NULL)
         return NEXT_TASK;
-    if ((*out = segment_queue_pop(&dotnet->global)) != NULL)
+    if ((*out = segment_queue_pop(&dotnet->global, &missed)) != NULL)
         return NEXT_TASK;
     if ((*out = steal(worker, &missed)) != NULL)
         return NEXT_TASK;
@@ -183,9 +183,10 @@ uint32_t dotnet_surrender_local(struct worker *worker)
 struct pilfer_task *dotnet_drain(struct pool *pool)
 {
     struct dotnet *dotnet = pool->queueing;
-    struct pilfer_task *task = segment_queue_pop(&dotnet->high_priority);
+    bool missed = false; /* nobody else is here */
+    struct pilfer_task *task = segment_queue_pop(&dotnet->high_priority, &missed);
     if (task == NULL)
-        task = segment_queue_pop(&dotnet->global);
+        task = segment_queue_pop(&dotnet->global, &missed);
     for (uint32_t i = 0; task == NULL && i < pool_existing(pool); i++) {
         struct dotnet_worker *own = pool_worker(pool, i)->queueing;
         task = foreign_lock_deque_pop(&own->local);
