@@ -25,8 +25,8 @@
  * for an item could lie in a queue with nobody coming. The stages themselves keep the promise: whatever is published
  * before the fence after "determining" is seen by the look that follows, and whatever comes later fails the
  * compare-and-swap. What breaks it is a look that may miss a task that is there: the hint of the high-priority queue,
- * and a deque whose thief has moved the head and not yet put it back. .NET 8 has both as
- * well. tests/explore/historic has both as programs (dotnet-121608, dotnet-local-queue-missed).
+ * and a deque whose thief has moved the head and not yet put it back. .NET 8 has both as well.
+ * tests/explore/historic has them as programs (dotnet-121608, dotnet-local-queue-missed).
  *
  * Labels
  *   @F dotnet_9.1  publish the task, then exchange the stage  |  set the stage to determining, then read the queues
