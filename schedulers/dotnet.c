@@ -212,7 +212,7 @@ static const struct scheduler_parameter dotnet_parameters[] = {
 
 const struct scheduler scheduler_dotnet = {
     .name = "dotnet",
-    .summary = "the .NET 8 pool: a deque per worker, a shared queue, one pass of stealing",
+    .summary = "as .NET 8: a deque per worker, a shared queue, one pass of stealing",
     .caps = SCHEDULER_LIFO_LOCAL | SCHEDULER_FIFO_GLOBAL,
     .idle = "dotnet-handshake",
     .sizing = "hill-climbing",

@@ -23,7 +23,7 @@ static const struct scheduler_parameter dotnet_11_parameters[] = {
 
 const struct scheduler scheduler_dotnet_11 = {
     .name = "dotnet-11",
-    .summary = "the .NET 11 pool: as dotnet, but asks for a worker only if it sees work",
+    .summary = "as .NET 11: dotnet, but asks for a worker only if it sees work",
     .caps = SCHEDULER_LIFO_LOCAL | SCHEDULER_FIFO_GLOBAL,
     .idle = "dotnet-11-handshake",
     .sizing = "hill-climbing",

@@ -79,7 +79,7 @@ static const struct scheduler_parameter dotnet_9_parameters[] = {
 
 const struct scheduler scheduler_dotnet_9 = {
     .name = "dotnet-9",
-    .summary = "the .NET 9 pool: as dotnet, but asks for a worker only for a second task",
+    .summary = "as .NET 9: dotnet, but asks for a worker only for a second task",
     .caps = SCHEDULER_LIFO_LOCAL | SCHEDULER_FIFO_GLOBAL,
     .idle = "dotnet-9-handshake",
     .sizing = "hill-climbing",

@@ -194,7 +194,7 @@ static uint32_t dotnet_11_requests(struct pool *pool)
 
 const struct idle_policy idle_dotnet_11_handshake = {
     .name = "dotnet-11-handshake",
-    .summary = "the handshake of .NET 11: a worker is requested if more work is seen; a short spin, one wake in flight",
+    .summary = "as .NET 11: a worker is requested if more work is seen; a short spin",
     .spins = true,
     .spin_limit = SPIN_LIMIT,
     .pool_state_size = sizeof(struct dotnet_11),

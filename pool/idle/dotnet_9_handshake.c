@@ -144,7 +144,7 @@ static bool dotnet_9_found_nothing(struct worker *worker, bool missed)
 
 const struct idle_policy idle_dotnet_9_handshake = {
     .name = "dotnet-9-handshake",
-    .summary = "the handshake of .NET 9: a worker is requested if a second task is found; the rest as .NET 8",
+    .summary = "as .NET 9: a worker is requested for a second task only",
     .spins = true,
     .pool_state_size = sizeof(struct dotnet_9),
     .worker_state_size = sizeof(struct dotnet_9_worker),

@@ -106,7 +106,7 @@ static bool dotnet_found_nothing(struct worker *worker, bool missed)
 
 const struct idle_policy idle_dotnet_handshake = {
     .name = "dotnet-handshake",
-    .summary = "the handshake of .NET 8: one request at a time, renewed by the first task; spins, parks LIFO, retires",
+    .summary = "as .NET 8: one request at a time, renewed by the first task",
     .spins = true,
     .pool_state_size = sizeof(struct dotnet),
     .worker_state_size = sizeof(struct dotnet_worker),

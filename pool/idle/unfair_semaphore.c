@@ -349,7 +349,7 @@ static void unfair_stop(struct pool *pool)
 
 const struct idle_policy idle_unfair_semaphore = {
     .name = "unfair-semaphore",
-    .summary = "a permit per submit, at most P; yields much, prefers who is awake, wakes sleepers in their order",
+    .summary = "a permit per submit, at most P; prefers who is awake, yields much",
     .spins = true,
     .spin_limit = SPIN_LIMIT,
     .pool_state_size = sizeof(struct unfair),
