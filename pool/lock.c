@@ -13,7 +13,6 @@ enum { FREE, HELD, CONTENDED };
 #define LOCK_SPIN_PAUSES 20
 #endif
 
-
 void lock_lock(struct lock *lock)
 {
     for (int i = 0; i < LOCK_SPIN_PAUSES; i++) {

@@ -13,6 +13,7 @@
  * Labels
  *   @P pool.1      a published worker: its queues are initialised
  *   @P pool.2      the state while what is left is run: who may still submit
+ *   @P pool.4      quiet: the counts that the last worker to leave has left
  *   @F pool.1      the gate: between the submitter's mark and its read of the state, and between close's write of the
  *                  state and its read of the marks
  *   @F pool.3      a worker is engaged, then takes a task  |  close reads the queues, then the counts
@@ -63,8 +64,8 @@ bool pool_engage(struct pool *pool, struct worker *self)
             return false;
         counts.engaged++;
         counts.existing = (uint16_t)(counts.existing + grow);
-        /* Full order: as pool_engage_self, @F pool.3. On failure relaxed: who leaves after the load above sees what this
-         * thread did before it. */
+        /* Full order: competes with pool_disengage, and as in pool_engage_self, @F pool.3. On failure relaxed: whoever
+         * leaves after the load above (seq_cst) sees what this thread did before it. */
         if (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts)))
             continue;
         counter_raise(&pool->workers_max, counts.engaged);
@@ -97,7 +98,8 @@ bool pool_engage_self(struct worker *worker)
         if (counts.engaged >= counts.goal || counts.engaged + counts.blocked >= counts.existing)
             return false;
         counts.engaged++;
-        /* Full order: as in pool_engage. @F pool.3: engaged before it takes a task; see wait_for_quiet. */
+        /* Full order, @F pool.3: engaged before it takes a task; see wait_for_quiet. On its way there is an acquire
+         * (a lock) or a full fence (a deque), which x86 and Arm keep behind this; C11 promises the latter only. */
         if (shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts))) {
             counter_raise(&pool->workers_max, counts.engaged);
             return true;
@@ -111,8 +113,8 @@ static void tell_closer(struct pool *pool)
     /* seq_cst, as the change of counts before it: @F pool.1, close writes the state, fences, and reads the counts. */
     if (shared_u32_load_seq_cst(&pool->state) == POOL_RUNNING)
         return;
-    /* relaxed: only that it changes matters; the counts, changed before, are what the closer reads (seq_cst). */
-    shared_u32_add_relaxed(&pool->private->quiet, 1);
+    /* @P pool.4: the counts were changed before; a closer that knows this change does not park on older ones. */
+    shared_u32_add_release(&pool->private->quiet, 1);
     platform_wake(&pool->private->quiet, 1);
 }
 
@@ -129,7 +131,7 @@ void pool_set_goal(struct pool *pool, uint32_t goal)
     do {
         counts = counts_unpack(word);
         counts.goal = (uint16_t)goal;
-    } while (!shared_u64_cas_relaxed(&pool->counts, &word, counts_pack(counts))); /* before any worker exists */
+    } while (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts))); /* full order, as in pool_engage */
 }
 
 /* ---- small services ---- */

@@ -226,7 +226,7 @@ void pool_disengage(struct worker *worker);
 /* A tunable's value. The name must be one of the scheduler's parameters. */
 uint64_t pool_setting(const struct pool *pool, const char *name);
 
-/* Sets the limit on engaged workers; for the init of sizing policies. */
+/* Sets the limit on engaged workers; for sizing policies. A raised goal engages nobody by itself. */
 void pool_set_goal(struct pool *pool, uint32_t goal);
 
 /* The workers are to leave: the pool was stopped and no task is blocked in pilfer_wait for others. */

@@ -211,7 +211,7 @@ void course_open(struct course *course, const struct configuration *configuratio
 
 static void wait_for_readers(const struct course *course)
 {
-    /* Acquire @P bound.1: what the readers did is visible. */
+    /* Acquire: what the readers did before they gave their slots back, at @F safe.1, is visible. */
     while (shared_u64_load_acquire(&course->state->present) != 0)
         platform_yield();
 }
