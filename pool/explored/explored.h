@@ -47,10 +47,10 @@ enum explored_fence { EXPLORED_FENCE_seq_cst, EXPLORED_FENCE_light, EXPLORED_FEN
 struct __attribute__((aligned(64))) explored_site {
     const char *file, *function, *operation, *expression; /* expression: the first argument as written */
     uint32_t line;
-    uint8_t kind;                   /* enum explored_kind */
-    uint8_t order, failure, fence;  /* what the operation does now */
+    uint8_t kind;                                    /* enum explored_kind */
+    uint8_t order, failure, fence;                   /* what the operation does now */
     uint8_t written, written_failure, written_fence; /* what the source says */
-    uint8_t reached;                /* set when an operation runs here */
+    uint8_t reached;                                 /* set when an operation runs here */
 };
 
 /* ---- for ordered/explored.h ---- */

@@ -114,12 +114,9 @@ static void read_counter(void *context, const char *name, double value)
     const struct {
         const char *name;
         double *value;
-    } known[] = {{"readers_total", &counters->total},
-                 {"readers_zero", &counters->zero},
-                 {"readers_single", &counters->single},
-                 {"items_run", &counters->items_run},
-                 {"readers_active_max", &counters->active_max},
-                 {"stranded", &counters->stranded},
+    } known[] = {{"readers_total", &counters->total},           {"readers_zero", &counters->zero},
+                 {"readers_single", &counters->single},         {"items_run", &counters->items_run},
+                 {"readers_active_max", &counters->active_max}, {"stranded", &counters->stranded},
                  {"reader_starts_refused", &counters->refused}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(name, known[i].name) == 0)

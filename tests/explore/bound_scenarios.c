@@ -235,7 +235,10 @@ static bool tries_again(const struct configuration *configuration)
     return !configuration->specimen;
 }
 
-#define BOUND(NAME, PROMISE, APPLIES, BODY, EXHAUSTIVE) {NAME, PROMISE, SCENARIO_BOUND, APPLIES, BODY, EXHAUSTIVE}
+#define BOUND(NAME, PROMISE, APPLIES, BODY, EXHAUSTIVE)          \
+    {                                                            \
+        NAME, PROMISE, SCENARIO_BOUND, APPLIES, BODY, EXHAUSTIVE \
+    }
 const struct scenario bound_scenarios[] = {
     BOUND("one-item", "one item, then silence: it runs", NULL, one_item, true),
     BOUND("reader-ends", "an item that comes while the reader leaves is run", NULL, reader_ends, true),

@@ -62,9 +62,11 @@ extern const struct scenario historic_coreclr_14015[], historic_dotnet_100506_un
     historic_dotnet_local_queue_missed[];
 
 /* Name, summary, program, what breaks. */
-#define BUG(NAME, SUMMARY, PROGRAM, BREAKS)                              \
-    {NAME, SUMMARY, &historic_##PROGRAM[HISTORIC_PUBLISHED], 1, BREAKS}, \
-    {NAME "-mended", SUMMARY ": mended", &historic_##PROGRAM[HISTORIC_MENDED], 1, NULL}
+#define BUG(NAME, SUMMARY, PROGRAM, BREAKS)                                               \
+    {NAME, SUMMARY, &historic_##PROGRAM[HISTORIC_PUBLISHED], 1, BREAKS},                  \
+    {                                                                                     \
+        NAME "-mended", SUMMARY ": mended", &historic_##PROGRAM[HISTORIC_MENDED], 1, NULL \
+    }
 
 const struct code_subject historic_subjects[] = {
     BUG("chase-lev-2013-growth", "grown array published relaxed (ra)", growth, "data race"),
