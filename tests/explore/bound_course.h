@@ -71,6 +71,9 @@ struct course {
 void course_open(struct course *course, const struct configuration *configuration, uint32_t workers, uint32_t limit,
                  uint32_t items);
 
+/* Makes all items now, so that a submit allocates nothing for them. */
+void course_make_items(struct course *course);
+
 /* Submits the item with this number, in memory of its own; true if it was accepted. Any thread. */
 bool course_submit(struct course *course, uint32_t number);
 
