@@ -225,7 +225,6 @@ void explored_site_reset(const struct explored_site *site);
 /* Whether an operation ran at the site or a copy of it since sites_forget. */
 bool explored_site_reached(const struct explored_site *site);
 void explored_sites_forget(void);
-const char *explored_order_name(enum explored_order order);
 
 extern const char *const explored_model_names[EXPLORED_MODEL_COUNT];       /* sc tso ra */
 extern const char *const explored_strategy_names[EXPLORED_STRATEGY_COUNT]; /* exhaustive random pct */
