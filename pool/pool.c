@@ -64,8 +64,8 @@ bool pool_engage(struct pool *pool, struct worker *self)
             return false;
         counts.engaged++;
         counts.existing = (uint16_t)(counts.existing + grow);
-        /* Full order: competes with pool_disengage, and as in pool_engage_self, @F pool.3. On failure relaxed: whoever
-         * leaves after the load above (seq_cst) sees what this thread did before it. */
+        /* Full order: competes with pool_disengage. On failure relaxed: whoever leaves after the load above (seq_cst)
+         * sees what this thread did before it. */
         if (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts)))
             continue;
         counter_raise(&pool->workers_max, counts.engaged);
@@ -98,12 +98,12 @@ bool pool_engage_self(struct worker *worker)
         if (counts.engaged >= counts.goal || counts.engaged + counts.blocked >= counts.existing)
             return false;
         counts.engaged++;
-        /* Full order, @F pool.3: engaged before it takes a task; see wait_for_quiet. On its way there is an acquire
-         * (a lock) or a full fence (a deque), which x86 and Arm keep behind this; C11 promises the latter only. */
-        if (shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts))) {
-            counter_raise(&pool->workers_max, counts.engaged);
-            return true;
-        }
+        if (!shared_u64_cas_relaxed(&pool->counts, &word, counts_pack(counts))) /* ordered by fence @F pool.3 */
+            continue;
+        /* @F pool.3: engaged, then a task is taken. Without it close could see the task gone and this worker idle. */
+        ordered_fence_seq_cst();
+        counter_raise(&pool->workers_max, counts.engaged);
+        return true;
     }
 }
 
