@@ -52,7 +52,7 @@
  *   previous shared_T_add_ORDER(struct shared_T *, value)                            wraps; subtract by adding -n */
 #define ORDERED_LOADS(X, T, C)     X(T, C, relaxed) X(T, C, acquire) X(T, C, seq_cst)
 #define ORDERED_STORES(X, T, C)    X(T, C, relaxed) X(T, C, release) X(T, C, seq_cst)
-#define ORDERED_EXCHANGES(X, T, C) X(T, C, acquire) X(T, C, release) X(T, C, acq_rel) X(T, C, seq_cst)
+#define ORDERED_EXCHANGES(X, T, C) X(T, C, relaxed) X(T, C, acquire) X(T, C, release) X(T, C, acq_rel) X(T, C, seq_cst)
 #define ORDERED_CASES(X, T, C)                 \
     X(T, C, relaxed, relaxed, relaxed)         \
     X(T, C, acquire, acquire, relaxed)         \

@@ -152,7 +152,8 @@ bool pool_disengage_over(struct worker *worker)
             return false;
         counts.engaged--;
         counts.blocked++;
-    } while (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts))); /* full order, as pool_disengage */
+        /* relaxed: as many as the goal stay engaged, and who relied on the count relies on their last looks. */
+    } while (!shared_u64_cas_relaxed(&pool->counts, &word, counts_pack(counts)));
     return true;
 }
 

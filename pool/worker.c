@@ -258,8 +258,8 @@ bool pool_retire(struct worker *worker)
         counts = counts_unpack(word);
         retires = counts.existing > counts.engaged + counts.blocked && counts.existing > kept;
         counts.existing--;
-        /* Full order: as pool_disengage. */
-    } while (retires && !shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts)));
+        /* relaxed: an engagement that counts on this worker comes before it in the word, or after it and sees it. */
+    } while (retires && !shared_u64_cas_relaxed(&pool->counts, &word, counts_pack(counts)));
     if (retires) {
         worker->retired = true;
         platform_thread_schedule(worker->thread, &schedule);

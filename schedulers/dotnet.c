@@ -18,6 +18,9 @@
  * Not here. With more than 32 processors the original spreads the shared queue over several; this one has one always.
  * Its flag that now and then tries the shared queue first never turns on in normal work, and is left out.
  *
+ * Labels
+ *   @P dotnet.1  a high-priority task is queued before the hint is set for it
+ *
  * Source. dotnet/runtime 8.0, ThreadPoolWorkQueue (Enqueue, Dequeue,
  * TryStartProcessingHighPriorityWorkItemsAndDequeue).
  */
@@ -84,7 +87,8 @@ int dotnet_submit_high_priority(struct pool *pool, struct worker *worker, struct
     int status = segment_queue_push(&dotnet->high_priority, task);
     if (status != 0)
         return status;
-    shared_u32_store_release(&dotnet->may_have_high_priority, 1); /* a hint; the request makes somebody look */
+    /* @P dotnet.1: the task is queued. A read-modify-write, here and below: it passes on what others have queued. */
+    shared_u32_exchange_release(&dotnet->may_have_high_priority, 1);
     pool_count(pool, worker, COUNTER_tasks_accepted, 1);
     pool->idle->submitted(pool, worker, 1);
     return 0;
@@ -96,12 +100,13 @@ static struct pilfer_task *take_high_priority(struct dotnet *dotnet, struct dotn
     if (!own->processes_high_priority) {
         uint32_t expected = 1;
         if (shared_u32_load_relaxed(&dotnet->may_have_high_priority) == 0 || /* re-checked by CAS */
-            !shared_u32_cas_acq_rel(&dotnet->may_have_high_priority, &expected, 0))
+            /* @P dotnet.1: who clears the hint sees what it was set for. */
+            !shared_u32_cas_acquire(&dotnet->may_have_high_priority, &expected, 0))
             return NULL;
     }
     struct pilfer_task *task = segment_queue_pop(&dotnet->high_priority, missed);
     if (task != NULL && !own->processes_high_priority)
-        shared_u32_store_release(&dotnet->may_have_high_priority, 1); /* there may be more for others */
+        shared_u32_exchange_relaxed(&dotnet->may_have_high_priority, 1); /* there may be more; @P dotnet.1 */
     own->processes_high_priority = task != NULL;
     return task;
 }

@@ -8,9 +8,11 @@
  *                       that gives the slot back
  *   @P dotnet_queues.3  a deque's tail: the slot and the task are written before the tail that exposes them
  *   @P dotnet_queues.4  a deque's lock: the array and the slots below head
+ *   @P dotnet_queues.5  a ring's head: who sees that a task was taken sees the tasks that its taker saw
  *   @F dotnet_queues.1  owner: exchange tail, then read head | thief: exchange head, then read tail. All four are
  *                       sequentially consistent. Otherwise both could take the last task: the owner reads a head from
  *                       before the steal while the thief reads a tail from before the pop
+ *   @F dotnet_queues.2  give a place back, then read the request | clear the request, then read head and tail
  */
 #include "dotnet_queues.h"
 
@@ -84,15 +86,16 @@ static int32_t segment_depth(const struct segment *segment, uint32_t head)
 
 static struct pilfer_task *segment_pop(struct segment *segment, bool *missed)
 {
-    uint32_t looks = 0;
-    uint32_t position = shared_u32_load_relaxed(&segment->head); /* re-checked by CAS */
-    for (;;) {
+    for (uint32_t looks = 0;;) {
+        /* @P dotnet_queues.5: another worker, which came for a later task, may have taken the one that this one came
+         * for: then the later one must be seen. The next look re-checks what the CAS finds. */
+        uint32_t position = shared_u32_load_acquire(&segment->head);
         struct slot *slot = &segment->slots[position & (segment->capacity - 1)];
         /* @P dotnet_queues.2: relies on the slot and the task being written. */
         int32_t ahead = (int32_t)(shared_u32_load_acquire(&slot->sequence) - (position + 1));
         if (ahead == 0) {
-            /* relaxed: the slot's number carries the order. */
-            if (!shared_u32_cas_relaxed(&segment->head, &position, position + 1))
+            /* @P dotnet_queues.5: what this thread knows to be queued. The slot's number carries the order of the task. */
+            if (!shared_u32_cas_release(&segment->head, &position, position + 1))
                 continue;
             struct pilfer_task *task = shared_ptr_load_relaxed(&slot->task); /* @P dotnet_queues.2 */
             /* @P dotnet_queues.2: the slot has been read and may be written again. */
@@ -108,7 +111,6 @@ static struct pilfer_task *segment_pop(struct segment *segment, bool *missed)
             }
             platform_pause(1); /* an enqueue has taken the place and not yet filled it */
         }
-        position = shared_u32_load_relaxed(&segment->head); /* re-checked by CAS */
     }
 }
 
@@ -141,8 +143,9 @@ static int grow(struct segment_queue *queue, struct segment *full)
     struct segment *larger = segment_create(capacity);
     if (larger == NULL)
         return -ENOMEM;
-    shared_u32_store_relaxed(&full->frozen, 1);              /* written before the tail says so to anybody */
-    shared_u32_add_acq_rel(&full->tail, full->capacity * 2); /* no slot fits any more */
+    /* relaxed, both: who sees one without the other takes the ring for empty or for full, and looks at its next. */
+    shared_u32_store_relaxed(&full->frozen, 1);
+    shared_u32_add_relaxed(&full->tail, full->capacity * 2); /* no slot fits any more */
     full->linked = larger;
     /* @P dotnet_queues.1: the ring's numbers are written. */
     shared_ptr_store_release(&full->next, larger);
@@ -265,8 +268,9 @@ static int array_grow(struct foreign_lock_deque *deque, int64_t head, int64_t ta
         shared_ptr_store_relaxed(array_slot(array, i - head), task); /* exposed by @P dotnet_queues.3 and 4 */
     }
     deque->array = array;
-    shared_i64_store_relaxed(&deque->head, 0);           /* under the lock; a look without it only sees more or less */
-    shared_i64_store_release(&deque->tail, tail - head); /* @P dotnet_queues.3 */
+    /* under the lock, both; a look without it only sees more or less */
+    shared_i64_store_relaxed(&deque->head, 0);
+    shared_i64_store_relaxed(&deque->tail, tail - head);
     platform_free(old);                                  /* thieves read it under the lock only */
     return 0;
 }
@@ -322,7 +326,7 @@ struct pilfer_task *foreign_lock_deque_pop(struct foreign_lock_deque *deque)
     if (shared_i64_load_relaxed(&deque->head) <= tail) /* under the lock */
         task = take(deque, tail);
     else
-        shared_i64_store_release(&deque->tail, tail + 1); /* @P dotnet_queues.3: exposes nothing new */
+        shared_i64_store_relaxed(&deque->tail, tail + 1); /* under the lock; exposes nothing: the slot was taken */
     unlock(deque);
     return task;
 }
@@ -341,9 +345,10 @@ struct pilfer_task *foreign_lock_deque_steal(struct foreign_lock_deque *deque, b
     if (head < shared_i64_load_seq_cst(&deque->tail)) {     /* @F dotnet_queues.1; acquires @P dotnet_queues.3 */
         task = take(deque, head);
     } else {
-        /* seq_cst, and a fence: the place is given back before this thief says "missed" and others look again. */
-        shared_i64_store_seq_cst(&deque->head, head);
-        ordered_fence_seq_cst(); /* @F dotnet_queues.1: before the request that follows */
+        shared_i64_store_relaxed(&deque->head, head); /* under the lock; ordered by fence @F dotnet_queues.2 */
+        /* @F dotnet_queues.2: the place is given back, then this thief says "missed" and requests. Without it another
+         * worker could find the deque empty, and this one a request that is already answered. */
+        ordered_fence_seq_cst();
         *missed = true;
     }
     unlock(deque);
@@ -353,7 +358,7 @@ struct pilfer_task *foreign_lock_deque_steal(struct foreign_lock_deque *deque, b
 uint64_t foreign_lock_deque_depth(const struct foreign_lock_deque *deque)
 {
     int64_t head = shared_i64_load_relaxed(&deque->head); /* ordered by the caller's fence */
-    int64_t tail = shared_i64_load_acquire(&deque->tail); /* @P dotnet_queues.3 in spirit: only the index is used */
+    int64_t tail = shared_i64_load_relaxed(&deque->tail); /* as head; only the index is used */
     return tail > head ? (uint64_t)(tail - head) : 0;
 }
 

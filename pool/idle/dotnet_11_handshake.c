@@ -52,7 +52,7 @@ static void add_worker(struct pool *pool, struct worker *self)
     if (engaged == POOL_FULL) {
         /* @P dotnet_11.1: the flag was set before. A read-modify-write here and there: either this one stays, or who
          * clears it clears the flag after it was set, and not before (it would stay set, with nobody to come). */
-        shared_u32_exchange_acq_rel(&dotnet->saturated, 1);
+        shared_u32_exchange_release(&dotnet->saturated, 1);
         /* @F dotnet_11.2: saturated is said, then the counts are read: else the last worker could leave in between. */
         ordered_fence_seq_cst();
         engaged = pool_engage_first(pool);
@@ -68,8 +68,8 @@ static void add_worker(struct pool *pool, struct worker *self)
 static void ensure_requested(struct pool *pool, struct worker *self)
 {
     struct dotnet_11 *dotnet = pool->idle_state;
-    /* relaxed: ordered by the caller's fence @F dotnet_11.1; the load is re-checked by the exchange. */
-    if (shared_u32_load_relaxed(&dotnet->requested) != 0 || shared_u32_exchange_seq_cst(&dotnet->requested, 1) != 0) {
+    /* relaxed, both: ordered by the caller's fence @F dotnet_11.1; the load is re-checked by the exchange. */
+    if (shared_u32_load_relaxed(&dotnet->requested) != 0 || shared_u32_exchange_relaxed(&dotnet->requested, 1) != 0) {
         pool_count(pool, self, COUNTER_requests_merged, 1);
         return;
     }
@@ -112,7 +112,7 @@ static void dotnet_11_got_first(struct worker *worker)
 static void answer_saturated(struct dotnet_11 *dotnet)
 {
     /* @P dotnet_11.1: relies on the flag being set; see add_worker. */
-    shared_u32_exchange_acq_rel(&dotnet->saturated, 0);
+    shared_u32_exchange_acquire(&dotnet->saturated, 0);
 }
 
 /* Whether a worker that has run nothing should park at once: others enough can take what comes next. */
@@ -126,10 +126,8 @@ static bool dotnet_11_found_nothing(struct worker *worker, bool missed)
     struct pool *pool = worker->pool;
     struct dotnet_11 *dotnet = pool->idle_state;
     struct dotnet_11_worker *own = worker->idle_state;
-    if (missed) {
-        ordered_fence_seq_cst(); /* partner of @F dotnet_11.1: the look was incomplete, then the flag is read */
-        ensure_requested(pool, worker);
-    }
+    if (missed)
+        ensure_requested(pool, worker); /* a steal that gave its place back has a fence behind that */
     if (shared_u32_load_relaxed(&dotnet->saturated) != 0) { /* a hint; looked at again below */
         answer_saturated(dotnet);
         return true;
@@ -189,7 +187,8 @@ static void dotnet_11_stop(struct pool *pool)
 static uint32_t dotnet_11_requests(struct pool *pool)
 {
     struct dotnet_11 *dotnet = pool->idle_state;
-    return shared_u32_load_seq_cst(&dotnet->requested); /* seq_cst: as the exchange */
+    /* seq_cst: read after a raised goal, where a request reads the goal behind fence @F dotnet_11.2. */
+    return shared_u32_load_seq_cst(&dotnet->requested);
 }
 
 const struct idle_policy idle_dotnet_11_handshake = {

@@ -53,7 +53,8 @@ static void wake_asked(struct dotnet_11_semaphore *semaphore, struct pool *pool,
         }
         lock_unlock(&semaphore->lock);
         if (waiter != NULL) {
-            shared_u32_store_release(&waiter->word, 0); /* @P dotnet_11_semaphore.2 */
+            /* relaxed: the value is all that the waiter wants to know; the rest of it is under the lock. */
+            shared_u32_store_relaxed(&waiter->word, 0);
             pool_wake(pool, self, &waiter->word, 1);
         }
         /* @F dotnet_11_semaphore.1: the lock was let go, then wakes are read; else a waker that found the lock held and
@@ -69,9 +70,9 @@ static void wake_if_wanted(struct dotnet_11_semaphore *semaphore, struct pool *p
     do {
         if (signals(word) == 0 || waiters(word) == 0 || waking(word) > 0)
             return;
-        /* @P dotnet_11_semaphore.1: passes on what was published before. */
-    } while (!shared_u64_cas_acq_rel(&semaphore->word, &word, word + ONE_WAKING));
-    shared_u32_add_seq_cst(&semaphore->wakes, 1); /* ordered by fence */
+        /* relaxed: passes on what was published before. */
+    } while (!shared_u64_cas_relaxed(&semaphore->word, &word, word + ONE_WAKING));
+    shared_u32_add_relaxed(&semaphore->wakes, 1); /* ordered by fence */
     /* @F dotnet_11_semaphore.1: a wake is asked for, then the lock is tried. */
     ordered_fence_seq_cst();
     wake_asked(semaphore, pool, self);
@@ -80,7 +81,7 @@ static void wake_if_wanted(struct dotnet_11_semaphore *semaphore, struct pool *p
 void dotnet_11_semaphore_release(struct dotnet_11_semaphore *semaphore, struct pool *pool, struct worker *self)
 {
     /* @P dotnet_11_semaphore.1: publishes everything before the release, passes on what earlier ones published. */
-    shared_u64_add_acq_rel(&semaphore->word, ONE_SIGNAL);
+    shared_u64_add_release(&semaphore->word, ONE_SIGNAL);
     wake_if_wanted(semaphore, pool, self);
 }
 
@@ -96,7 +97,7 @@ static bool try_take(struct dotnet_11_semaphore *semaphore)
 {
     uint64_t word = shared_u64_load_relaxed(&semaphore->word); /* re-checked by CAS */
     /* @P dotnet_11_semaphore.1: relies on what was published before the release. */
-    return signals(word) > 0 && shared_u64_cas_acq_rel(&semaphore->word, &word, word - ONE_SIGNAL);
+    return signals(word) > 0 && shared_u64_cas_acquire(&semaphore->word, &word, word - ONE_SIGNAL);
 }
 
 static bool spin(struct dotnet_11_semaphore *semaphore, struct worker *worker, uint32_t budget)
@@ -143,8 +144,7 @@ static bool park(struct dotnet_11_semaphore *semaphore, struct worker *worker, s
     worker_count(worker, COUNTER_parks, 1);
     trace_event(worker->trace, TRACE_park, TRACE_BEGIN, 0);
     account_switch(worker->account, ACTIVITY_park);
-    /* @P dotnet_11_semaphore.2: off the stack. */
-    while (woken && shared_u32_load_acquire(&waiter->word) != 0) {
+    while (woken && shared_u32_load_relaxed(&waiter->word) != 0) { /* the value is all that matters */
         if (platform_park(&waiter->word, 1, deadline_ns) != -ETIMEDOUT)
             continue;
         woken = !remove_waiter(semaphore, worker, waiter);
@@ -193,7 +193,7 @@ static bool rise(struct dotnet_11_semaphore *semaphore, struct worker *worker)
         took = signals(word) > 0;
         next = word - ONE_WAKING - (took ? ONE_SIGNAL + ONE_WAITER : 0);
         /* @P dotnet_11_semaphore.1: relies on what was published before the release. */
-    } while (!shared_u64_cas_acq_rel(&semaphore->word, &word, next));
+    } while (!shared_u64_cas_acquire(&semaphore->word, &word, next));
     if (took)
         wake_if_wanted(semaphore, worker->pool, worker);
     else
@@ -205,14 +205,14 @@ static enum semaphore_result wait_as_waiter(struct dotnet_11_semaphore *semaphor
                                             struct dotnet_11_waiter *waiter, uint64_t deadline_ns)
 {
     bool took = false;
-    /* acq_rel: the counts that follow are read after it, and a signal that is there already is for somebody. */
-    shared_u64_add_acq_rel(&semaphore->word, ONE_WAITER);
+    /* relaxed: of this and a release one comes second, and sees the other's in the word. */
+    shared_u64_add_relaxed(&semaphore->word, ONE_WAITER);
     wake_if_wanted(semaphore, worker->pool, worker);
     while (!took && !is_stopped(semaphore)) {
         uint64_t begin_ns = platform_now_ns();
         give_way(worker);
         if (!lie_down(semaphore, worker, waiter, deadline_ns)) {
-            shared_u64_add_acq_rel(&semaphore->word, -ONE_WAITER); /* as above */
+            shared_u64_add_relaxed(&semaphore->word, -ONE_WAITER); /* a count */
             return SEMAPHORE_TIMED_OUT;
         }
         while (platform_now_ns() - begin_ns < DOTNET_11_COOL_DOWN_NS && !is_stopped(semaphore)) {
@@ -247,7 +247,7 @@ void dotnet_11_semaphore_stop(struct dotnet_11_semaphore *semaphore)
     lock_unlock(&semaphore->lock);
     while (waiter != NULL) {
         struct dotnet_11_waiter *below = waiter->below; /* read before it goes on */
-        shared_u32_store_release(&waiter->word, 0);     /* @P dotnet_11_semaphore.2 */
+        shared_u32_store_relaxed(&waiter->word, 0);     /* as in wake_asked */
         platform_wake(&waiter->word, 1);
         waiter = below;
     }

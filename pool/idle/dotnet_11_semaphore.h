@@ -21,7 +21,6 @@
  *
  * Labels
  *   @P dotnet_11_semaphore.1  release -> taker of the signal: what was published before the release
- *   @P dotnet_11_semaphore.2  wake -> parked worker: its word
  *   @F dotnet_11_semaphore.1  add to wakes, then try the lock  |  let the lock go, then read wakes
  */
 #ifndef PILFER_POOL_IDLE_DOTNET_11_SEMAPHORE_H
@@ -32,7 +31,7 @@
 /* A parked worker; lives in its worker's idle state. */
 struct dotnet_11_waiter {
     struct dotnet_11_waiter *below; /* under the semaphore's lock */
-    struct shared_u32 word;         /* 1: parked; set by it, cleared by who popped it; @P dotnet_11_semaphore.2 */
+    struct shared_u32 word;         /* 1: parked; set by it, cleared by who popped it */
 };
 
 /* Zeroed memory is a semaphore without signals. */

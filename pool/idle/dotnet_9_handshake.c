@@ -51,8 +51,8 @@ struct dotnet_9_worker {
 static void ensure_requested(struct pool *pool, struct worker *self)
 {
     struct dotnet_9 *dotnet = pool->idle_state;
-    /* seq_cst: @F dotnet_9.1. */
-    if (shared_u32_exchange_seq_cst(&dotnet->stage, SCHEDULED) == NOT_SCHEDULED)
+    /* relaxed: ordered by fence @F dotnet_9.1; of the exchange and a compare-and-swap one comes second and sees it. */
+    if (shared_u32_exchange_relaxed(&dotnet->stage, SCHEDULED) == NOT_SCHEDULED)
         dotnet_workers_request(pool, self);
     else
         pool_count(pool, self, COUNTER_requests_merged, 1);
@@ -79,7 +79,7 @@ static void determine(struct dotnet_9 *dotnet)
 static bool is_determined(struct dotnet_9 *dotnet)
 {
     uint32_t stage = DETERMINING;
-    return shared_u32_cas_seq_cst(&dotnet->stage, &stage, NOT_SCHEDULED); /* seq_cst: with the exchange */
+    return shared_u32_cas_relaxed(&dotnet->stage, &stage, NOT_SCHEDULED); /* relaxed: as the exchange */
 }
 
 /* The stage is scheduled and this turn ends its part: the next worker takes it from here. */

@@ -51,10 +51,10 @@ static void ensure_requested(struct pool *pool, struct worker *self)
 {
     struct dotnet *dotnet = pool->idle_state;
     bool looks = dotnet->request_cap > 1;
-    uint32_t outstanding = looks ? shared_u32_load_seq_cst(&dotnet->outstanding) : 0; /* seq_cst: @F handshake.1 */
+    /* relaxed, both: ordered by fence @F handshake.1, which the callers have before it. */
+    uint32_t outstanding = looks ? shared_u32_load_relaxed(&dotnet->outstanding) : 0;
     while (outstanding < dotnet->request_cap) {
-        /* seq_cst: @F handshake.1. On failure relaxed: the callers have a fence before it. */
-        if (shared_u32_cas_seq_cst(&dotnet->outstanding, &outstanding, outstanding + 1)) {
+        if (shared_u32_cas_relaxed(&dotnet->outstanding, &outstanding, outstanding + 1)) {
             dotnet_workers_request(pool, self);
             return;
         }

@@ -34,7 +34,7 @@ void dotnet_workers_request(struct pool *pool, struct worker *self)
 {
     struct dotnet_workers *workers = pool->idle_state;
     pool_count(pool, self, COUNTER_worker_requests, 1);
-    /* @F dotnet_workers.1: before the counts are read (seq_cst as well). */
+    /* @F dotnet_workers.1: before the counts are read (seq_cst as well). @P dotnet_workers.1: the flag is set. */
     shared_u32_add_seq_cst(&workers->requests, 1);
     dotnet_workers_add(pool, self);
     if (pool->sizing->requested != NULL)
@@ -44,9 +44,10 @@ void dotnet_workers_request(struct pool *pool, struct worker *self)
 /* Takes one away if there is one. */
 static bool take(struct shared_u32 *count)
 {
-    uint32_t left = shared_u32_load_seq_cst(count); /* seq_cst: @F dotnet_workers.1 */
+    uint32_t left = shared_u32_load_relaxed(count); /* re-checked by CAS; a request that is missed leave() sees */
     while (left > 0)
-        if (shared_u32_cas_seq_cst(count, &left, left - 1)) /* seq_cst: as the load */
+        /* @P dotnet_workers.1: the turn clears the flag after it was set; before, it would stay set for nobody. */
+        if (shared_u32_cas_acquire(count, &left, left - 1))
             return true;
     return false;
 }
@@ -56,8 +57,7 @@ static void leave(struct worker *worker)
 {
     struct dotnet_workers *workers = worker->pool->idle_state;
     pool_disengage(worker);
-    /* @F dotnet_workers.1: the counts were left (a full read-modify-write), then the requests are read. */
-    ordered_fence_seq_cst();
+    /* @F dotnet_workers.1: the counts were left (seq_cst), then the requests are read (seq_cst). */
     if (shared_u32_load_seq_cst(&workers->requests) > 0)
         dotnet_workers_add(worker->pool, worker);
 }
@@ -116,8 +116,8 @@ void dotnet_workers_stopped(struct worker *worker)
 void dotnet_workers_release(struct pool *pool, struct worker *self)
 {
     struct dotnet_workers *workers = pool->idle_state;
-    /* seq_cst: the released worker, or whoever takes its signal, finds it; @P semaphore.1 in spirit. */
-    shared_u32_add_seq_cst(&workers->extra, 1);
+    /* relaxed: whoever takes the signal finds it, @P semaphore.1. */
+    shared_u32_add_relaxed(&workers->extra, 1);
     pool_count(pool, self, COUNTER_releases, 1);
     semaphore_release(&workers->semaphore, pool, self);
 }
@@ -131,5 +131,5 @@ void dotnet_workers_stop(struct pool *pool)
 uint32_t dotnet_workers_requests(struct pool *pool)
 {
     struct dotnet_workers *workers = pool->idle_state;
-    return shared_u32_load_seq_cst(&workers->requests); /* seq_cst: as in take */
+    return shared_u32_load_seq_cst(&workers->requests); /* seq_cst: read after a raised goal, as in leave */
 }

@@ -16,6 +16,7 @@
  * one; the policy says what its turn does.
  *
  * Labels
+ *   @P dotnet_workers.1  a request -> the turn that takes it: the policy's flag is set
  *   @F dotnet_workers.1  raise requests, then read the counts   |  leave the counts, then read requests
  *
  * Source. dotnet/runtime 8.0: PortableThreadPool (RequestWorker) and PortableThreadPool.WorkerThread

@@ -138,8 +138,8 @@ static void semaphore_give(struct unfair *unfair, struct pool *pool, struct work
         counts.for_waiters = (uint16_t)(counts.for_waiters + posts);
         if (!posts && counts.for_spinners < COUNT_MAX) /* a spinner, or whoever comes next */
             counts.for_spinners++;
-        /* @P unfair.1: publishes everything before the release. Acquire too: a later release builds on this one. */
-    } while (!shared_u64_cas_acq_rel(&unfair->word, &word, pack(counts)));
+        /* @P unfair.1: publishes everything before the release; what earlier releases published is passed on. */
+    } while (!shared_u64_cas_release(&unfair->word, &word, pack(counts)));
     if (posts)
         post(unfair, pool, self);
 }
@@ -158,7 +158,7 @@ static bool take_or(struct unfair *unfair, int spinners_taken, int spinners, int
         counts.spinners = (uint16_t)(counts.spinners + (took ? spinners_taken : spinners));
         counts.waiters = (uint16_t)(counts.waiters + (took ? 0 : waiters));
         /* @P unfair.1: relies on what was published before the release. */
-    } while (!shared_u64_cas_acq_rel(&unfair->word, &word, pack(counts)));
+    } while (!shared_u64_cas_acquire(&unfair->word, &word, pack(counts)));
     return took;
 }
 
@@ -206,7 +206,7 @@ static void take_posted(struct unfair *unfair)
         counts.waiters--;
         counts.for_waiters--;
         /* @P unfair.1: relies on what was published before the release. */
-    } while (!shared_u64_cas_acq_rel(&unfair->word, &word, pack(counts)));
+    } while (!shared_u64_cas_acquire(&unfair->word, &word, pack(counts)));
 }
 
 /* False: the pool stops. */
@@ -240,10 +240,9 @@ static void give_permit(struct pool *pool, struct worker *self)
 static void give_permits(struct pool *pool, struct worker *self, uint32_t wanted)
 {
     struct unfair *unfair = pool->idle_state;
-    uint32_t outstanding = shared_u32_load_seq_cst(&unfair->outstanding); /* seq_cst: @F unfair.1 */
+    uint32_t outstanding = shared_u32_load_relaxed(&unfair->outstanding); /* ordered by the callers' fence @F unfair.1 */
     for (uint32_t given = 0; given < wanted && outstanding < pool->processors;) {
-        /* seq_cst: @F unfair.1. On failure relaxed: the callers have a fence before it. */
-        if (!shared_u32_cas_seq_cst(&unfair->outstanding, &outstanding, outstanding + 1))
+        if (!shared_u32_cas_relaxed(&unfair->outstanding, &outstanding, outstanding + 1)) /* as the load */
             continue;
         give_permit(pool, self);
         outstanding++;
@@ -264,7 +263,7 @@ static bool take(struct shared_u32 *count)
 {
     uint32_t left = shared_u32_load_relaxed(count); /* re-checked by CAS; exposed by @P unfair.1 */
     while (left > 0)
-        if (shared_u32_cas_seq_cst(count, &left, left - 1)) /* seq_cst: @F unfair.1 for outstanding */
+        if (shared_u32_cas_relaxed(count, &left, left - 1)) /* outstanding: ordered by fence @F unfair.1 */
             return true;
     return false;
 }
