@@ -338,7 +338,8 @@ static bool hill_set_minimum(struct pool *pool, struct worker *self, struct pilf
     bool done = thread_limits_set_minimum(&hill->limits, minimum, &goal);
     set_goal(pool, before, (uint32_t)goal);
     lock_unlock(&hill->lock);
-    if ((uint32_t)goal > before && requests_of(pool) > 0)
+    /* A policy that does not say what was requested of it may hold a request that found the goal reached. */
+    if ((uint32_t)goal > before && (pool->idle->requests == NULL || requests_of(pool) > 0))
         add_worker(pool, self);
     return done;
 }

@@ -51,6 +51,8 @@ const struct scenario pool_scenarios[] = {
     POOL("wake-many-workers", "more workers than tasks, more than started", NULL, wake_many_workers, false),
     POOL("sizing-starved", "a task computes until the second has run, one worker allowed: the gate adds another",
          sizing_moves, sizing_starved, false),
+    POOL("sizing-raised", "the minimum is raised beside a submit that waits for it: a second worker comes",
+         sizing_moves, sizing_raised, false),
     POOL("sizing-cut", "the maximum is cut to one and raised again among local tasks: each runs once", sizing_moves,
          sizing_cut, false),
     POOL("steal-locals", "two local tasks and a thief: each runs once", NULL, steal_locals, true),

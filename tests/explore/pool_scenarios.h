@@ -21,6 +21,7 @@ void wake_many_workers(const struct configuration *configuration);
 
 /* pool_sizing.c */
 void sizing_starved(const struct configuration *configuration);
+void sizing_raised(const struct configuration *configuration);
 void sizing_cut(const struct configuration *configuration);
 bool sizing_moves(const struct configuration *configuration);
 

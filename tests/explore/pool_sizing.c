@@ -50,6 +50,26 @@ void sizing_starved(const struct configuration *configuration)
     load_close(&load, PILFER_CLOSE_RUN);
 }
 
+/* Of the submit, which finds the goal reached, and the raise, which looks for requests, one sees the other. The gate is
+ * no help: once the goal is raised, workers are on their way for all it knows. */
+void sizing_raised(const struct configuration *configuration)
+{
+    struct load load;
+    load_open(&load, configuration, &(struct load_options){.max_workers = 2, .arrivals = 2});
+    set_maximum(&load, 1); /* and so the goal */
+    set_maximum(&load, 2);
+    load_submit(&load, load_item(&load, compute), PILFER_PLACEMENT_DEFAULT);
+    gate_wait(&load.gates[1]);
+    load_item(&load, open_gate);
+    struct submitter submitter = {.load = &load, .first = 1, .count = 1};
+    submitter_start(&submitter, "second");
+    if (pilfer_set_min_workers(load.executor, (struct pilfer_limits){2, 1}) != 0)
+        explored_fail("S1", "a minimum of 2 below a maximum of 2 was refused");
+    submitter_join(&submitter);
+    load_wait(&load);
+    load_close(&load, PILFER_CLOSE_RUN);
+}
+
 static void submit_locals(struct load *load, struct item *item)
 {
     enum { LOCALS = 2 };
