@@ -8,7 +8,7 @@
  *                       that gives the slot back
  *   @P dotnet_queues.3  a deque's tail: the slot and the task are written before the tail that exposes them
  *   @P dotnet_queues.4  a deque's lock: the array and the slots below head
- *   @P dotnet_queues.5  a ring's head: who sees that a task was taken sees the tasks that its taker saw
+ *   @P dotnet_queues.5  a ring's head: who sees that a task was taken sees the tasks that its taker came for
  *   @F dotnet_queues.1  owner: exchange tail, then read head | thief: exchange head, then read tail. All four are
  *                       sequentially consistent. Otherwise both could take the last task: the owner reads a head from
  *                       before the steal while the thief reads a tail from before the pop
@@ -94,8 +94,9 @@ static struct pilfer_task *segment_pop(struct segment *segment, bool *missed)
         /* @P dotnet_queues.2: relies on the slot and the task being written. */
         int32_t ahead = (int32_t)(shared_u32_load_acquire(&slot->sequence) - (position + 1));
         if (ahead == 0) {
-            /* @P dotnet_queues.5: what this thread knows to be queued. The slot's number carries the order of the task. */
-            if (!shared_u32_cas_release(&segment->head, &position, position + 1))
+            /* relaxed: the slot's number carries the order of the task, the fence at the turn's begin that of
+             * @P dotnet_queues.5. */
+            if (!shared_u32_cas_relaxed(&segment->head, &position, position + 1))
                 continue;
             struct pilfer_task *task = shared_ptr_load_relaxed(&slot->task); /* @P dotnet_queues.2 */
             /* @P dotnet_queues.2: the slot has been read and may be written again. */

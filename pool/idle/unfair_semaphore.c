@@ -240,7 +240,8 @@ static void give_permit(struct pool *pool, struct worker *self)
 static void give_permits(struct pool *pool, struct worker *self, uint32_t wanted)
 {
     struct unfair *unfair = pool->idle_state;
-    uint32_t outstanding = shared_u32_load_relaxed(&unfair->outstanding); /* ordered by the callers' fence @F unfair.1 */
+    /* relaxed: ordered by fence @F unfair.1, which the callers have before it. */
+    uint32_t outstanding = shared_u32_load_relaxed(&unfair->outstanding);
     for (uint32_t given = 0; given < wanted && outstanding < pool->processors;) {
         if (!shared_u32_cas_relaxed(&unfair->outstanding, &outstanding, outstanding + 1)) /* as the load */
             continue;
