@@ -217,6 +217,7 @@ const struct scheduler scheduler_dotnet = {
     .name = "dotnet",
     .summary = "the .NET 8 pool: a deque per worker, a shared queue, one pass of stealing",
     .caps = SCHEDULER_LIFO_LOCAL | SCHEDULER_FIFO_GLOBAL,
+    .published = true,
     .idle = "dotnet-handshake",
     .sizing = "hill-climbing",
     .parameters = dotnet_parameters,
