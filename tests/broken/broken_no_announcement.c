@@ -29,7 +29,7 @@ static bool broken_no_announcement_found_nothing(struct worker *worker, bool mis
 
 static bool broken_no_announcement_wait(struct worker *worker)
 {
-    return semaphore_wait(worker->pool->idle_state, worker, worker->idle_state, 0);
+    return semaphore_wait(worker->pool->idle_state, worker, worker->idle_state, 0, PLATFORM_FOREVER) == SEMAPHORE_TOOK;
 }
 
 static void broken_no_announcement_stop(struct pool *pool)
