@@ -101,11 +101,15 @@ static int resolve_limits(const struct pilfer_options *options, struct resolutio
     bool has_workers = (out->scheduler->caps & SCHEDULER_RUNS_IN_SUBMITTER) == 0;
     uint32_t minimum = options->min_workers, maximum = options->max_workers;
     out->sizing->limits(processors(options), &minimum, &maximum);
+    if (options->min_workers == 0 && (out->scheduler->caps & SCHEDULER_STARTS_ALL) != 0 && !out->sizing->starts_late)
+        minimum = maximum;
     if (minimum > maximum)
         return refuse(-EINVAL, message, "min-workers %u is above max-workers %u", minimum, maximum);
     if (options->spin_limit != PILFER_SPIN_LIMIT_DEFAULT && options->spin_limit > PILFER_SPIN_LIMIT_MAX)
         return refuse(-EINVAL, message, "spin-limit %u is above %u", options->spin_limit, PILFER_SPIN_LIMIT_MAX);
-    out->spin_limit = options->spin_limit == PILFER_SPIN_LIMIT_DEFAULT ? SPIN_LIMIT_DEFAULT : options->spin_limit;
+    out->spin_limit = options->spin_limit;
+    if (options->spin_limit == PILFER_SPIN_LIMIT_DEFAULT)
+        out->spin_limit = out->idle->spin_limit != 0 ? out->idle->spin_limit : SPIN_LIMIT_DEFAULT;
     resolved->min_workers = has_workers ? minimum : 0;
     resolved->max_workers = has_workers ? maximum : 0;
     resolved->spin_limit = has_workers && out->idle->spins ? out->spin_limit : 0;

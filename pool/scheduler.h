@@ -17,8 +17,8 @@
  *             while scheduler.next(worker) gives a task:
  *                 the first time: idle.got_first(worker)
  *                 run the task; scheduler.done(worker, task)
- *                 if sizing.task_done(worker) says "stop": its local tasks are surrendered, idle.stopped(worker), to wait
- *             if idle.found_nothing(worker, missed) says "look again": dispatch once more
+ *                 if sizing.task_done(worker) says "stop": its local tasks are surrendered, idle.stopped(worker), to
+ *             wait if idle.found_nothing(worker, missed) says "look again": dispatch once more
  *         (the worker is no longer engaged)
  *
  * Rules for every callback: no blocking except in idle.wait; no lock held while a task runs (S10); only ordered.h and
@@ -51,6 +51,7 @@ enum scheduler_caps {
     SCHEDULER_RUNS_IN_SUBMITTER = 4, /* no workers: submit runs the task (scheduler inline) */
     SCHEDULER_LIBRARY_QUEUE = 8,     /* a queue that ordered.h does not see: explored through a model of it */
     SCHEDULER_LIFO_SLOT = 16,        /* has the lifo-slot tunable */
+    SCHEDULER_STARTS_ALL = 32,       /* min-workers is max-workers, if nobody says otherwise: no thread comes later */
 };
 
 /* A tunable: an option, a sweep key and a column of the same name. */
@@ -95,6 +96,11 @@ struct scheduler {
      * workers when no other thread runs (S5). Must not allocate, block or submit. */
     enum next_result (*next)(struct worker *worker, struct pilfer_task **out);
 
+    /* Optional. Lays the task that next has just handed to this worker where any worker, this one as well, finds it
+     * before others; for an idle policy that wants to see whether there is more than one. At most one lies there. By
+     * that worker, and never by two at a time. */
+    void (*set_aside)(struct worker *worker, struct pilfer_task *task);
+
     /* Required. True if a task that any worker may take was published before the caller's last full fence; may be
      * wrongly true, never wrongly false. Any thread. */
     bool (*pending)(struct pool *pool);
@@ -123,6 +129,7 @@ struct scheduler {
 struct idle_policy {
     const char *name, *summary;
     bool spins;                                /* the spin limit has an effect */
+    uint32_t spin_limit;                       /* its default; 0: that of the published runtime, .NET 8 */
     size_t pool_state_size, worker_state_size; /* zeroed: pool->idle_state, worker->idle_state */
     int (*init)(struct pool *pool);
     void (*fini)(struct pool *pool);
@@ -133,6 +140,8 @@ struct idle_policy {
     void (*dispatch_begin)(struct worker *worker);
     /* It found its first task of this turn and is about to run it. */
     void (*got_first)(struct worker *worker);
+    /* Optional: the same for each further task of the turn. */
+    void (*got_next)(struct worker *worker);
     /* It found nothing. Returns true: look again, still engaged. Returns false: the worker has been disengaged
      * (pool_disengage) and a last look after a full fence found nothing. */
     bool (*found_nothing)(struct worker *worker, bool missed);
@@ -145,9 +154,9 @@ struct idle_policy {
     void (*release)(struct pool *pool, struct worker *self);
     /* The pool stops: every wait returns false, now and in future. Any thread, once. */
     void (*stop)(struct pool *pool);
-    /* Optional, for sizing policies; without them the scheduler's pending() and release are used. requests: workers that
-     * were asked for and have not begun a turn. add_worker: engages and releases one if the goal allows it, for a request
-     * that was made before. Any thread; self as in submitted. */
+    /* Optional, for sizing policies; without them the scheduler's pending() and release are used. requests: workers
+     * that were asked for and have not begun a turn. add_worker: engages and releases one if the goal allows it, for a
+     * request that was made before. Any thread; self as in submitted. */
     uint32_t (*requests)(struct pool *pool);
     void (*add_worker)(struct pool *pool, struct worker *self);
 };
@@ -155,7 +164,8 @@ struct idle_policy {
 /* The sizing table, named sizing_<file stem>. Only a sizing policy writes the goal. */
 struct sizing_policy {
     const char *name, *summary;
-    /* Resolves defaults (0) of the two limits, in place; processors: usable CPUs, or what the user puts in their place. */
+    /* Resolves defaults (0) of the two limits, in place; processors: usable CPUs, or what the user puts in their place.
+     * */
     void (*limits)(uint32_t processors, uint32_t *min_workers, uint32_t *max_workers);
     /* One worker is started at once and stays, min_workers or not; the others are started when they are needed. */
     bool starts_late;

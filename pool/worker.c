@@ -171,6 +171,8 @@ static struct turn dispatch(struct worker *worker)
     while (!turn.stopped && !pool_is_stopping(pool) && (result = pool->scheduler->next(worker, &task)) == NEXT_TASK) {
         if (!turn.ran)
             pool->idle->got_first(worker);
+        else if (pool->idle->got_next != NULL)
+            pool->idle->got_next(worker);
         turn.ran = true;
         worker_run(worker, task);
         turn.stopped = !may_go_on(worker);

@@ -3,37 +3,31 @@
  * Scheduler dotnet: the queues and the order of the portable .NET 8 thread pool.
  *
  * Idea       A deque per worker for what prefers to stay, one shared queue for everything else, and one pass over the
- *            others' deques from a random start. With idle policy dotnet-handshake and sizing hill-climbing it is the pool with
- *            which the finding was made.
+ *            others' deques from a random start. With idle policy dotnet-handshake and sizing hill-climbing it is the
+ *            pool with which the finding was made.
  * Good at    Many short tasks that come from outside; any number of cores.
  * Bad at     Few tasks: see idle policy dotnet-handshake. A missed steal costs a wake-up.
  * Placement  local and default, from a worker: its deque (Task.Run does so); global, or a submitter that is no worker:
  *            the shared queue, where sockets, pipes and channels put theirs.
  *
+ * Tunables   Each stands for a part that can be switched off or exchanged: hill-climbing, starvation-detection (the
+ *            gate), request-cap, spin-yields, park-on-conditions (semaphore.h says what that shows).
+ *
+ * Schedulers dotnet-9 and dotnet-11 are made of the same functions.
+ *
  * Not here. With more than 32 processors the original spreads the shared queue over several; this one has one always.
  * Its flag that now and then tries the shared queue first never turns on in normal work, and is left out.
  *
- * Source. dotnet/runtime 8.0, ThreadPoolWorkQueue (Enqueue, Dequeue, TryStartProcessingHighPriorityWorkItemsAndDequeue).
+ * Source. dotnet/runtime 8.0, ThreadPoolWorkQueue (Enqueue, Dequeue,
+ * TryStartProcessingHighPriorityWorkItemsAndDequeue).
  */
 #include "dotnet.h"
 
 #include <errno.h>
 
-#include "dotnet_queues.h"
 #include "scheduler.h"
 
-struct dotnet {
-    struct segment_queue global;        /* any thread */
-    struct segment_queue high_priority; /* any thread; in the original: I/O completions of another system */
-    _Alignas(CACHE_LINE_SIZE) struct shared_u32 may_have_high_priority; /* any thread */
-};
-
-struct dotnet_worker {
-    struct foreign_lock_deque local; /* the owner pushes and pops, all steal */
-    bool processes_high_priority;    /* private to the owner */
-};
-
-static int dotnet_init(struct pool *pool)
+int dotnet_init(struct pool *pool)
 {
     struct dotnet *dotnet = pool->queueing;
     int status = segment_queue_init(&dotnet->global);
@@ -45,26 +39,26 @@ static int dotnet_init(struct pool *pool)
     return status;
 }
 
-static void dotnet_fini(struct pool *pool)
+void dotnet_fini(struct pool *pool)
 {
     struct dotnet *dotnet = pool->queueing;
     segment_queue_fini(&dotnet->global);
     segment_queue_fini(&dotnet->high_priority);
 }
 
-static int dotnet_worker_init(struct worker *worker)
+int dotnet_worker_init(struct worker *worker)
 {
     struct dotnet_worker *own = worker->queueing;
     return foreign_lock_deque_init(&own->local);
 }
 
-static void dotnet_worker_fini(struct worker *worker)
+void dotnet_worker_fini(struct worker *worker)
 {
     struct dotnet_worker *own = worker->queueing;
     foreign_lock_deque_fini(&own->local);
 }
 
-static int dotnet_submit(struct pool *pool, struct worker *worker, struct pilfer_task *task,
+int dotnet_submit(struct pool *pool, struct worker *worker, struct pilfer_task *task,
                          enum pilfer_placement placement)
 {
     struct dotnet *dotnet = pool->queueing;
@@ -97,7 +91,7 @@ int dotnet_submit_high_priority(struct pool *pool, struct worker *worker, struct
 }
 
 /* A worker that has found one high-priority task goes on with them until there is none. */
-static struct pilfer_task *take_high_priority(struct dotnet *dotnet, struct dotnet_worker *own)
+static struct pilfer_task *take_high_priority(struct dotnet *dotnet, struct dotnet_worker *own, bool *missed)
 {
     if (!own->processes_high_priority) {
         uint32_t expected = 1;
@@ -105,7 +99,7 @@ static struct pilfer_task *take_high_priority(struct dotnet *dotnet, struct dotn
             !shared_u32_cas_acq_rel(&dotnet->may_have_high_priority, &expected, 0))
             return NULL;
     }
-    struct pilfer_task *task = segment_queue_pop(&dotnet->high_priority);
+    struct pilfer_task *task = segment_queue_pop(&dotnet->high_priority, missed);
     if (task != NULL && !own->processes_high_priority)
         shared_u32_store_release(&dotnet->may_have_high_priority, 1); /* there may be more for others */
     own->processes_high_priority = task != NULL;
@@ -135,23 +129,28 @@ static struct pilfer_task *steal(struct worker *worker, bool *missed)
     return NULL;
 }
 
-static enum next_result dotnet_next(struct worker *worker, struct pilfer_task **out)
+enum next_result dotnet_next_shared(struct worker *worker, struct pilfer_task **out)
 {
     struct dotnet *dotnet = worker->pool->queueing;
     struct dotnet_worker *own = worker->queueing;
     bool missed = false;
-    if ((*out = foreign_lock_deque_pop(&own->local)) != NULL)
+    if ((*out = take_high_priority(dotnet, own, &missed)) != NULL)
         return NEXT_TASK;
-    if ((*out = take_high_priority(dotnet, own)) != NULL)
-        return NEXT_TASK;
-    if ((*out = segment_queue_pop(&dotnet->global)) != NULL)
+    if ((*out = segment_queue_pop(&dotnet->global, &missed)) != NULL)
         return NEXT_TASK;
     if ((*out = steal(worker, &missed)) != NULL)
         return NEXT_TASK;
     return missed ? NEXT_MISSED : NEXT_EMPTY;
 }
 
-static bool dotnet_pending(struct pool *pool)
+enum next_result dotnet_next(struct worker *worker, struct pilfer_task **out)
+{
+    struct dotnet_worker *own = worker->queueing;
+    *out = foreign_lock_deque_pop(&own->local);
+    return *out != NULL ? NEXT_TASK : dotnet_next_shared(worker, out);
+}
+
+bool dotnet_pending(struct pool *pool)
 {
     struct dotnet *dotnet = pool->queueing;
     if (!segment_queue_is_empty(&dotnet->global) || !segment_queue_is_empty(&dotnet->high_priority))
@@ -165,7 +164,7 @@ static bool dotnet_pending(struct pool *pool)
     return false;
 }
 
-static uint32_t dotnet_surrender_local(struct worker *worker)
+uint32_t dotnet_surrender_local(struct worker *worker)
 {
     struct dotnet *dotnet = worker->pool->queueing;
     struct dotnet_worker *own = worker->queueing;
@@ -174,19 +173,20 @@ static uint32_t dotnet_surrender_local(struct worker *worker)
     while ((task = foreign_lock_deque_pop(&own->local)) != NULL) {
         moved++;
         if (segment_queue_push(&dotnet->global, task) != 0) {
-            foreign_lock_deque_push(&own->local, task); /* no memory: back to where thieves find it; the place is free */
+            foreign_lock_deque_push(&own->local, task); /* no memory: back; the place is free */
             break;
         }
     }
     return moved;
 }
 
-static struct pilfer_task *dotnet_drain(struct pool *pool)
+struct pilfer_task *dotnet_drain(struct pool *pool)
 {
     struct dotnet *dotnet = pool->queueing;
-    struct pilfer_task *task = segment_queue_pop(&dotnet->high_priority);
+    bool missed = false; /* nobody else is here */
+    struct pilfer_task *task = segment_queue_pop(&dotnet->high_priority, &missed);
     if (task == NULL)
-        task = segment_queue_pop(&dotnet->global);
+        task = segment_queue_pop(&dotnet->global, &missed);
     for (uint32_t i = 0; task == NULL && i < pool_existing(pool); i++) {
         struct dotnet_worker *own = pool_worker(pool, i)->queueing;
         task = foreign_lock_deque_pop(&own->local);
@@ -194,7 +194,7 @@ static struct pilfer_task *dotnet_drain(struct pool *pool)
     return task;
 }
 
-static uint64_t dotnet_depth(struct pool *pool)
+uint64_t dotnet_depth(struct pool *pool)
 {
     struct dotnet *dotnet = pool->queueing;
     uint64_t depth = segment_queue_depth(&dotnet->global) + segment_queue_depth(&dotnet->high_priority);
@@ -204,18 +204,15 @@ static uint64_t dotnet_depth(struct pool *pool)
 }
 
 static const struct scheduler_parameter dotnet_parameters[] = {
-    {"idle-timeout-ms", 1, 3600000, 20000, "an idle worker ends its thread after so long"},
-    {"processors", 0, PILFER_WORKERS_MAX, 0, "P, in place of the usable CPUs (0)"},
-    {"hill-climbing", 0, 1, 1, "the goal follows the throughput"},
-    {"starvation-detection", 0, 1, 1, "the gate thread adds workers when requests starve"},
-    {"force-min-workers", 0, PILFER_WORKERS_MAX, 0, "min-workers, and the only value it can be set to (0: any)"},
-    {"force-max-workers", 0, PILFER_WORKERS_MAX, 0, "max-workers, and the only value it can be set to (0: any)"},
+    DOTNET_PARAMETERS,
+    {"request-cap", 0, PILFER_WORKERS_MAX, 1, "requests outstanding at most (0: P, as before .NET 7)"},
+    DOTNET_SEMAPHORE_PARAMETERS,
     {NULL},
 };
 
 const struct scheduler scheduler_dotnet = {
     .name = "dotnet",
-    .summary = "the .NET 8 pool: a deque per worker, a shared queue, one pass of stealing",
+    .summary = "as .NET 8: a deque per worker, a shared queue, one pass of stealing",
     .caps = SCHEDULER_LIFO_LOCAL | SCHEDULER_FIFO_GLOBAL,
     .published = true,
     .idle = "dotnet-handshake",

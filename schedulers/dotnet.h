@@ -1,17 +1,58 @@
 /* SPDX-License-Identifier: MIT
  *
- * What scheduler dotnet offers beside its table.
+ * What the schedulers of the .NET thread pools share: dotnet (.NET 8), dotnet-9, dotnet-11. The functions are callbacks
+ * of scheduler.h and lie in dotnet.c.
  */
 #ifndef PILFER_SCHEDULERS_DOTNET_H
 #define PILFER_SCHEDULERS_DOTNET_H
 
-#include "pilfer.h"
+#include "dotnet_queues.h"
+#include "scheduler.h"
 
-struct pool;
-struct worker;
+struct dotnet {
+    struct segment_queue global;        /* any thread */
+    struct segment_queue high_priority; /* any thread; in the original: I/O completions of another system */
+    _Alignas(CACHE_LINE_SIZE) struct shared_u32 may_have_high_priority; /* any thread */
+};
+
+struct dotnet_worker {
+    struct foreign_lock_deque local; /* the owner pushes and pops, all steal */
+    bool processes_high_priority;    /* private to the owner */
+};
+
+/* Rows of the tables of tunables: of the worker loop and the sizing, and of the semaphore of .NET 8 and 9. */
+/* clang-format off */
+#define DOTNET_PARAMETERS \
+    {"idle-timeout-ms", 1, 3600000, 20000, "an idle worker ends its thread after so long"}, \
+    {"processors", 0, PILFER_WORKERS_MAX, 0, "P, in place of the usable CPUs (0)"}, \
+    {"hill-climbing", 0, 1, 1, "the goal follows the throughput"}, \
+    {"starvation-detection", 0, 1, 1, "the gate thread adds workers when requests starve"}, \
+    {"force-min-workers", 0, PILFER_WORKERS_MAX, 0, "min-workers, and the only value it can be set to (0: any)"}, \
+    {"force-max-workers", 0, PILFER_WORKERS_MAX, 0, "max-workers, and the only value it can be set to (0: any)"}
+#define DOTNET_SEMAPHORE_PARAMETERS \
+    {"spin-yields", 0, 1, 1, "0: a spinning worker pauses where it would yield"}, \
+    {"park-on-conditions", 0, 1, 0, "1: parks on a mutex and a condition variable, not on a futex"}
+/* clang-format on */
+
+int dotnet_init(struct pool *pool);
+void dotnet_fini(struct pool *pool);
+int dotnet_worker_init(struct worker *worker);
+void dotnet_worker_fini(struct worker *worker);
+int dotnet_submit(struct pool *pool, struct worker *worker, struct pilfer_task *task, enum pilfer_placement placement);
+enum next_result dotnet_next(struct worker *worker, struct pilfer_task **out);
+bool dotnet_pending(struct pool *pool);
+uint32_t dotnet_surrender_local(struct worker *worker);
+struct pilfer_task *dotnet_drain(struct pool *pool);
+uint64_t dotnet_depth(struct pool *pool);
+
+/* What comes after the worker's own deque. As next. */
+enum next_result dotnet_next_shared(struct worker *worker, struct pilfer_task **out);
 
 /* Submits to the high-priority queue, which workers look into before the shared one. No public placement leads there:
- * on Unix the original uses it for nothing either. worker as in scheduler.submit; any thread. 0 or -ENOMEM. */
+ * on Unix the original uses it for nothing either. As in the original, a task there can be left lying while another one
+ * runs: whoever takes a task from it hides the hint for a moment, and the look of a requested worker that comes in this
+ * moment misses the next one. A task that waits for that next one waits for ever; tests/explore/historic has it as
+ * dotnet-121608. worker as in scheduler.submit; any thread. 0 or -ENOMEM. */
 int dotnet_submit_high_priority(struct pool *pool, struct worker *worker, struct pilfer_task *task);
 
 #endif

@@ -28,6 +28,22 @@ static uint64_t pack(struct counts counts)
            (uint64_t)counts.spinners << SPINNERS_SHIFT | (uint64_t)counts.promised << PROMISED_SHIFT;
 }
 
+void semaphore_configure(struct semaphore *semaphore, const struct pool *pool)
+{
+    semaphore->pauses_only = pool_setting_or(pool, "spin-yields", 1) == 0;
+    semaphore->parks_on_conditions = pool_setting_or(pool, "park-on-conditions", 0) != 0;
+}
+
+/* Signals the condition variable of a waiter that was popped; the mutex is held meanwhile, as in the original. */
+static void signal_condition(struct semaphore_waiter *waiter, struct pool *pool, struct worker *self)
+{
+    lock_lock(&waiter->mutex);
+    shared_u32_store_relaxed(&waiter->word, 0);         /* under the mutex */
+    shared_u32_add_relaxed(&waiter->sequence, 1);       /* under the mutex; parked on without it, compared by value */
+    pool_wake(pool, self, &waiter->sequence, 1);
+    lock_unlock(&waiter->mutex);
+}
+
 /* Wakes the worker on top of the stack, or leaves a permit for the next that lies down. */
 static void wake_one(struct semaphore *semaphore, struct pool *pool, struct worker *self)
 {
@@ -37,15 +53,17 @@ static void wake_one(struct semaphore *semaphore, struct pool *pool, struct work
         semaphore->top = waiter->below;
     else
         semaphore->permits++;
-    struct shared_u32 *word = waiter != NULL ? &waiter->word : NULL;
-    if (word != NULL)
+    bool signals = waiter != NULL && semaphore->parks_on_conditions;
+    if (waiter != NULL && !signals)
         /* relaxed: the value is all that the waiter wants to know; the rest of it is under the lock. The word stays
          * valid after this: a waiter outlives the pool's workers, and waking a word that is parked on again is only a
          * spurious return. */
-        shared_u32_store_relaxed(word, 0);
+        shared_u32_store_relaxed(&waiter->word, 0);
     lock_unlock(&semaphore->lock);
-    if (word != NULL)
-        pool_wake(pool, self, word, 1);
+    if (signals)
+        signal_condition(waiter, pool, self);
+    else if (waiter != NULL)
+        pool_wake(pool, self, &waiter->word, 1);
 }
 
 void semaphore_release(struct semaphore *semaphore, struct pool *pool, struct worker *self)
@@ -100,8 +118,8 @@ static bool spin(struct semaphore *semaphore, struct worker *worker, uint32_t st
     bool took = false;
     account_switch(worker->account, ACTIVITY_spin);
     trace_event(worker->trace, TRACE_spin, TRACE_BEGIN, steps);
-    for (uint32_t step = 0; step < steps && !took; step++) {
-        spin_step(worker, step);
+    for (uint32_t step = spin_first_step(worker->pool); step < steps && !took; step++) {
+        spin_step(worker, step, semaphore->pauses_only);
         if (is_stopped(semaphore))
             break;
         if (has_signal(semaphore))
@@ -128,18 +146,47 @@ static bool remove_waiter(struct semaphore *semaphore, struct semaphore_waiter *
     return lies;
 }
 
+/* Until the word is cleared. False: the deadline came first, and nobody had popped the waiter. */
+static bool park_on_word(struct semaphore *semaphore, struct semaphore_waiter *waiter, uint64_t deadline_ns)
+{
+    /* relaxed: the value is all that matters. */
+    while (shared_u32_load_relaxed(&waiter->word) != 0) {
+        if (platform_park(&waiter->word, 1, deadline_ns) != -ETIMEDOUT)
+            continue;
+        if (remove_waiter(semaphore, waiter))
+            return false;
+        deadline_ns = PLATFORM_FOREVER; /* popped: the wake is on its way */
+    }
+    return true;
+}
+
+/* The same with a mutex and a condition variable. */
+static bool park_on_condition(struct semaphore *semaphore, struct semaphore_waiter *waiter, uint64_t deadline_ns)
+{
+    lock_lock(&waiter->mutex);
+    while (shared_u32_load_relaxed(&waiter->word) != 0) { /* under the mutex */
+        uint32_t sequence = shared_u32_load_relaxed(&waiter->sequence); /* under the mutex */
+        lock_unlock(&waiter->mutex);
+        bool late = platform_park(&waiter->sequence, sequence, deadline_ns) == -ETIMEDOUT;
+        if (late && remove_waiter(semaphore, waiter))
+            return false;
+        if (late)
+            deadline_ns = PLATFORM_FOREVER; /* popped: the signal is on its way */
+        lock_lock(&waiter->mutex);
+    }
+    lock_unlock(&waiter->mutex);
+    return true;
+}
+
 /* Until somebody pops this waiter. False: the deadline came first. */
 static bool park(struct semaphore *semaphore, struct worker *worker, struct semaphore_waiter *waiter,
                  uint64_t deadline_ns)
 {
-    bool woken = true;
     worker_count(worker, COUNTER_parks, 1);
     trace_event(worker->trace, TRACE_park, TRACE_BEGIN, 0);
     account_switch(worker->account, ACTIVITY_park);
-    /* relaxed: the value is all that matters. */
-    while (woken && shared_u32_load_relaxed(&waiter->word) != 0)
-        if (platform_park(&waiter->word, 1, deadline_ns) == -ETIMEDOUT)
-            woken = !remove_waiter(semaphore, waiter);
+    bool woken = semaphore->parks_on_conditions ? park_on_condition(semaphore, waiter, deadline_ns)
+                                                : park_on_word(semaphore, waiter, deadline_ns);
     account_switch(worker->account, ACTIVITY_search);
     trace_event(worker->trace, TRACE_park, TRACE_END, 0);
     return woken;
@@ -215,11 +262,15 @@ void semaphore_stop(struct semaphore *semaphore, struct pool *pool)
     lock_lock(&semaphore->lock);
     struct semaphore_waiter *waiter = semaphore->top;
     semaphore->top = NULL;
+    lock_unlock(&semaphore->lock);
     while (waiter != NULL) {
-        struct semaphore_waiter *below = waiter->below;
-        shared_u32_store_relaxed(&waiter->word, 0); /* as in wake_one */
-        platform_wake(&waiter->word, 1);
+        struct semaphore_waiter *below = waiter->below; /* nobody else has them any more; read before it goes on */
+        if (semaphore->parks_on_conditions) {
+            signal_condition(waiter, pool, NULL);
+        } else {
+            shared_u32_store_relaxed(&waiter->word, 0); /* as in wake_one */
+            platform_wake(&waiter->word, 1);
+        }
         waiter = below;
     }
-    lock_unlock(&semaphore->lock);
 }

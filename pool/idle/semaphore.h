@@ -11,7 +11,16 @@
  *
  * A woken worker may find its signal gone to a spinner: it parks again (counted as a wake lost).
  *
- * Source. dotnet/runtime 8.0, LowLevelLifoSemaphore, and the permit count of the CoreCLR Unix semaphore.
+ * Parking on condition variables (semaphore_configure). .NET 8 on Unix parks each thread on a mutex and a condition
+ * variable of its own, and keeps its stack of waiters under one lock of the process. Here the lock is the semaphore's
+ * own, the mutex is a lock of lock.h, and the condition variable is the simplest that there is: a sequence number that
+ * a signal raises and a futex on it. What this shows: a signal holds the mutex while it wakes, so the woken thread may
+ * meet it and park a second time. What it cannot show: other parts of the process that take the same lock (each wait
+ * handle and each monitor of the program), the C library's own condition variable (two groups of waiters, a lock
+ * inside) and the checks around it (thread states, alertable waits).
+ *
+ * Source. dotnet/runtime 8.0, LowLevelLifoSemaphore, and the permit count of the CoreCLR Unix semaphore; its waits:
+ * coreclr/pal, synchmgr.
  *
  * Labels
  *   @P semaphore.1  release -> taker of the signal: what was published before the release
@@ -26,6 +35,9 @@
 struct semaphore_waiter {
     struct semaphore_waiter *below; /* under the semaphore's lock */
     struct shared_u32 word;         /* 1: parked, 0: woken; written by both under the lock, read by the waiter */
+    /* In the place of the word's futex, where the semaphore parks on condition variables: */
+    struct lock mutex;          /* of word, once the waiter is off the stack */
+    struct shared_u32 sequence; /* of the condition variable: each signal adds 1, under the mutex */
 };
 
 /* Zeroed memory is a semaphore without signals. */
@@ -35,7 +47,12 @@ struct semaphore {
     _Alignas(CACHE_LINE_SIZE) struct lock lock;
     struct semaphore_waiter *top; /* under lock */
     uint32_t permits;             /* under lock */
+    bool pauses_only;             /* a step that would yield pauses instead; set before any worker */
+    bool parks_on_conditions;     /* set before any worker */
 };
+
+/* Reads the tunables spin-yields and park-on-conditions of the scheduler, if it has them. Before any worker. */
+void semaphore_configure(struct semaphore *semaphore, const struct pool *pool);
 
 /* Adds one signal; any thread; self as in idle_policy.submitted. */
 void semaphore_release(struct semaphore *semaphore, struct pool *pool, struct worker *self);

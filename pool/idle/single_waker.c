@@ -102,8 +102,8 @@ static bool search(struct worker *worker)
         return false;
     account_switch(worker->account, ACTIVITY_spin);
     trace_event(worker->trace, TRACE_spin, TRACE_BEGIN, steps);
-    for (uint32_t step = 0; step < steps && !found && !pool_is_stopping(pool); step++) {
-        spin_step(worker, step);
+    for (uint32_t step = spin_first_step(pool); step < steps && !found && !pool_is_stopping(pool); step++) {
+        spin_step(worker, step, false);
         found = pool->scheduler->pending(pool);
     }
     trace_event(worker->trace, TRACE_spin, TRACE_END, 0);

@@ -11,9 +11,15 @@ uint32_t spin_steps(const struct pool *pool)
     return pool->spin_limit * STEPS_PER_LIMIT;
 }
 
-void spin_step(struct worker *worker, uint32_t step)
+uint32_t spin_first_step(const struct pool *pool)
 {
-    bool pauses = worker->pool->processors > 1 && (step < YIELD_THRESHOLD || (step - YIELD_THRESHOLD) % 2 != 0);
+    return pool->processors > 1 ? 0 : YIELD_THRESHOLD;
+}
+
+void spin_step(struct worker *worker, uint32_t step, bool pauses_only)
+{
+    bool pauses = pauses_only || (worker->pool->processors > 1 &&
+                                  (step < YIELD_THRESHOLD || (step - YIELD_THRESHOLD) % 2 != 0));
     if (pauses) {
         uint32_t units = step < 3 ? 1u << step : PAUSE_UNITS_MAX;
         worker_count(worker, COUNTER_spins, 1);

@@ -3,8 +3,9 @@
  * The back-off of a worker that has nothing to do: short pauses that double, then pauses and yields by turns.
  *
  * How it works. A spin limit L means 2 L steps. Step i pauses 2^i units, at most 7, for i below 10 and for every odd
- * i - 10 after that; the other steps call sched_yield. On one processor every step is a yield, since a pause cannot
- * help. So L = 5 never yields (about 2 us), L = 70 yields 65 times (about 19 us of pauses and 65 system calls).
+ * i - 10 after that; the other steps call sched_yield. On one processor the first 10 steps are left out and every other
+ * one is a yield, since a pause cannot help. So L = 5 never yields (about 2 us), L = 70 yields 65 times (about 19 us of
+ * pauses and 65 system calls).
  *
  * Source. dotnet/runtime 8.0, LowLevelSpinWaiter and LowLevelLifoSemaphore (the doubling on Unix included).
  */
@@ -16,10 +17,14 @@
 /* Steps for the pool's spin limit. */
 uint32_t spin_steps(const struct pool *pool);
 
-/* One step, counted and timed as spin or yield of the worker; its own thread. Activity afterwards: spin. */
+/* The first of them: on one processor the short pauses are left out. */
+uint32_t spin_first_step(const struct pool *pool);
+
+/* One step, counted and timed as spin or yield of the worker; its own thread. pauses_only: pauses where it would yield.
+ * Activity afterwards: spin. */
+void spin_step(struct worker *worker, uint32_t step, bool pauses_only);
+
 /* Between two turns of one wake-up, where another request is known: a yield, and a pause if there is a second CPU. */
 void spin_between_turns(struct worker *worker);
-
-void spin_step(struct worker *worker, uint32_t step);
 
 #endif

@@ -48,7 +48,12 @@ static void at_rest(void *context)
 static int open_executor(struct load *load, const struct configuration *configuration,
                          const struct load_options *options)
 {
-    const struct pilfer_setting slot = {"lifo-slot", 1};
+    struct pilfer_setting settings[2];
+    uint32_t setting_count = 0;
+    if (configuration->lifo_slot)
+        settings[setting_count++] = (struct pilfer_setting){"lifo-slot", 1};
+    if (configuration->tunable.name != NULL)
+        settings[setting_count++] = configuration->tunable;
     const struct pilfer_options pool_options = {.scheduler = configuration->scheduler,
                                                 .over = configuration->over,
                                                 .idle = configuration->idle,
@@ -56,8 +61,8 @@ static int open_executor(struct load *load, const struct configuration *configur
                                                 .min_workers = options->min_workers,
                                                 .max_workers = options->max_workers,
                                                 .spin_limit = options->spin_limit,
-                                                .settings = &slot,
-                                                .setting_count = configuration->lifo_slot,
+                                                .settings = settings,
+                                                .setting_count = setting_count,
                                                 .seed = 1};
     char message[PILFER_MESSAGE_SIZE];
     int status = pilfer_open(&pool_options, &load->executor, message);

@@ -28,6 +28,7 @@ enum scenario_kind {
 struct configuration {
     const char *scheduler, *over, *idle, *sizing; /* as in pilfer_options; over NULL for a pool scheduler */
     bool lifo_slot;
+    struct pilfer_setting tunable; /* another one that is not at its default; name NULL: none */
     bool specimen;  /* a published bound: its races are named R1 to R4 */
     char label[48]; /* in RUN and in messages: "lifo-semaphore", "eager.slot", "chase-lev"; "-" if there is one only */
 };

@@ -2,9 +2,10 @@
  *
  * Names to subjects: what the lists say of a name, and the configurations that it is explored with.
  *
- * A scheduler is explored with every idle and sizing policy that it admits, and with its LIFO slot on and off. An idle
- * policy is explored under every scheduler that admits it. A bound is explored over three schedulers: one with
- * stealing, one without, and inline, where its readers run in the submitters and little else happens.
+ * A scheduler is explored with every idle and sizing policy that it admits, with its LIFO slot on and off, and with
+ * some other tunables changed. An idle policy is explored under every scheduler that admits it. A bound is explored
+ * over three schedulers: one with stealing, one without, and inline, where its readers run in the submitters and little
+ * else happens.
  */
 #include "explore.h"
 
@@ -13,6 +14,10 @@
 #include "pool.h"
 
 static const char *const bound_bases[] = {"chase-lev", "global-queue", "inline"};
+
+/* Tunables that change what threads do to one another. Each is explored by itself, where a scheduler has it, under the
+ * scheduler's own idle policy. */
+static const struct pilfer_setting tunables[] = {{"request-cap", 2}, {"park-on-conditions", 1}};
 
 static struct configuration *add(struct subject *subject, const struct configuration *configuration)
 {
@@ -57,15 +62,37 @@ static void add_policies(struct subject *subject, const char *scheduler)
         }
 }
 
+static bool has_tunable(const struct scheduler *scheduler, const char *name)
+{
+    for (const struct scheduler_parameter *row = scheduler->parameters; row != NULL && row->name != NULL; row++)
+        if (strcmp(row->name, name) == 0)
+            return true;
+    return false;
+}
+
+static void add_tunables(struct subject *subject, const struct scheduler *scheduler)
+{
+    for (uint32_t i = 0; i < sizeof tunables / sizeof tunables[0]; i++) {
+        if (!has_tunable(scheduler, tunables[i].name))
+            continue;
+        struct configuration configuration = {.scheduler = scheduler->name, .idle = scheduler->idle, .sizing = "fixed"};
+        configuration.tunable = tunables[i];
+        snprintf(configuration.label, sizeof configuration.label, "%s.%s", scheduler->idle, tunables[i].name);
+        add(subject, &configuration);
+    }
+}
+
 static bool find_scheduler(const char *name, struct subject *out)
 {
     const struct scheduler *scheduler = registry_scheduler(name);
     if (scheduler == NULL)
         return false;
-    if ((scheduler->caps & SCHEDULER_RUNS_IN_SUBMITTER) != 0 || registry_fault(PILFER_KIND_SCHEDULER, name) != NULL)
+    if ((scheduler->caps & SCHEDULER_RUNS_IN_SUBMITTER) != 0 || registry_fault(PILFER_KIND_SCHEDULER, name) != NULL) {
         add(out, &(struct configuration){.scheduler = name, .label = "-"});
-    else
+    } else {
         add_policies(out, name);
+        add_tunables(out, scheduler);
+    }
     if ((scheduler->caps & SCHEDULER_LIBRARY_QUEUE) != 0)
         out->library = "its queue belongs to a library and is explored through a model of it";
     add_scenarios(out, pool_scenarios, pool_scenario_count, SCENARIO_SCHEDULER);

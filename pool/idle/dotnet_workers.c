@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The worker loop of dotnet_workers.h.
+ */
+#include "idle/dotnet_workers.h"
+
+#include "idle/spin.h"
+
+/* PortableThreadPool.WorkerThread: the time after which an idle worker ends. */
+enum { IDLE_TIMEOUT_MS_DEFAULT = 20000 };
+#define NS_PER_MS UINT64_C(1000000)
+
+int dotnet_workers_init(struct pool *pool)
+{
+    struct dotnet_workers *workers = pool->idle_state;
+    semaphore_configure(&workers->semaphore, pool);
+    return 0;
+}
+
+/* The signal first, then the thread. */
+void dotnet_workers_add(struct pool *pool, struct worker *self)
+{
+    struct dotnet_workers *workers = pool->idle_state;
+    enum pool_engaged engaged = pool_engage_first(pool);
+    if (engaged == POOL_FULL)
+        return;
+    pool_count(pool, self, COUNTER_releases, 1);
+    semaphore_release(&workers->semaphore, pool, self);
+    if (engaged == POOL_NEEDS_THREAD)
+        pool_start_thread(pool, self);
+}
+
+void dotnet_workers_request(struct pool *pool, struct worker *self)
+{
+    struct dotnet_workers *workers = pool->idle_state;
+    pool_count(pool, self, COUNTER_worker_requests, 1);
+    /* @F dotnet_workers.1: before the counts are read (seq_cst as well). */
+    shared_u32_add_seq_cst(&workers->requests, 1);
+    dotnet_workers_add(pool, self);
+    if (pool->sizing->requested != NULL)
+        pool->sizing->requested(pool, self);
+}
+
+/* Takes one away if there is one. */
+static bool take(struct shared_u32 *count)
+{
+    uint32_t left = shared_u32_load_seq_cst(count); /* seq_cst: @F dotnet_workers.1 */
+    while (left > 0)
+        if (shared_u32_cas_seq_cst(count, &left, left - 1)) /* seq_cst: as the load */
+            return true;
+    return false;
+}
+
+/* Not engaged any more; a request that came while it was is not forgotten. */
+static void leave(struct worker *worker)
+{
+    struct dotnet_workers *workers = worker->pool->idle_state;
+    pool_disengage(worker);
+    /* @F dotnet_workers.1: the counts were left (a full read-modify-write), then the requests are read. */
+    ordered_fence_seq_cst();
+    if (shared_u32_load_seq_cst(&workers->requests) > 0)
+        dotnet_workers_add(worker->pool, worker);
+}
+
+bool dotnet_workers_again(struct worker *worker)
+{
+    struct dotnet_workers *workers = worker->pool->idle_state;
+    struct dotnet_worker *own = worker->idle_state;
+    if (shared_u32_load_relaxed(&workers->requests) > 0) { /* a hint; leave() looks again */
+        spin_between_turns(worker);
+        if (take(&workers->requests)) {
+            own->answers_none = false;
+            return true;
+        }
+    }
+    leave(worker);
+    return false;
+}
+
+static uint64_t idle_deadline(const struct worker *worker)
+{
+    uint64_t timeout_ms = pool_setting_or(worker->pool, "idle-timeout-ms", IDLE_TIMEOUT_MS_DEFAULT);
+    return platform_now_ns() + timeout_ms * NS_PER_MS;
+}
+
+bool dotnet_workers_wait(struct worker *worker)
+{
+    struct dotnet_workers *workers = worker->pool->idle_state;
+    struct dotnet_worker *own = worker->idle_state;
+    for (;;) {
+        uint32_t steps = own->stopped ? 0 : spin_steps(worker->pool);
+        switch (semaphore_wait(&workers->semaphore, worker, &own->waiter, steps, idle_deadline(worker))) {
+        case SEMAPHORE_STOPPED:
+            return false;
+        case SEMAPHORE_TIMED_OUT:
+            if (pool_retire(worker))
+                return false;
+            continue; /* work is on its way */
+        case SEMAPHORE_TOOK:
+            break;
+        }
+        own->stopped = false;
+        own->answers_none = !take(&workers->requests);
+        if (!own->answers_none || take(&workers->extra))
+            return true;
+        leave(worker);
+    }
+}
+
+void dotnet_workers_stopped(struct worker *worker)
+{
+    struct dotnet_worker *own = worker->idle_state;
+    own->stopped = true;
+}
+
+void dotnet_workers_release(struct pool *pool, struct worker *self)
+{
+    struct dotnet_workers *workers = pool->idle_state;
+    /* seq_cst: the released worker, or whoever takes its signal, finds it; @P semaphore.1 in spirit. */
+    shared_u32_add_seq_cst(&workers->extra, 1);
+    pool_count(pool, self, COUNTER_releases, 1);
+    semaphore_release(&workers->semaphore, pool, self);
+}
+
+void dotnet_workers_stop(struct pool *pool)
+{
+    struct dotnet_workers *workers = pool->idle_state;
+    semaphore_stop(&workers->semaphore, pool);
+}
+
+uint32_t dotnet_workers_requests(struct pool *pool)
+{
+    struct dotnet_workers *workers = pool->idle_state;
+    return shared_u32_load_seq_cst(&workers->requests); /* seq_cst: as in take */
+}
