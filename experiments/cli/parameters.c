@@ -133,7 +133,7 @@ const struct parameter parameters[] = {
     {"warmup", "warmup_s", PARAMETER_DURATION, 0, "0.3", 0, 600, "", "s", "",
      "time under load before the window opens"},
     {"warmup-max", "warmup_max_s", PARAMETER_DURATION, 0, "0", 0, 600, "", "s", "",
-     "the window waits so long at most for a steady goal: median of 5 s as of the 5 s before; 0: no longer than warmup"},
+     "the window waits so long at most for a steady goal: its median of 5 s is that of the 5 s before; 0: it does not"},
     {"foreign-limit", "foreign_limit_percent", PARAMETER_PERCENT, 0, "14", 0, 102400, "", "", "",
      "CPU of other processes above which a repeat is disturbed, percent of one CPU"},
     {"tries", "tries_max", PARAMETER_COUNT_OF, 0, "3", 1, 10, "", "", "",

@@ -86,8 +86,8 @@ static void say_order(const struct pairs *pairs, const struct result_set *set, F
     char text[DECIMAL_SIZE];
     if (set->count > 0 && result_get_number(&set->rows[0], "cores", &cores) && cores < PUBLISHED_CORES)
         reproduction_say(out,
-                         "The published machine had %d cores, this one has %.0f: no row can be above %.0f %% here, and it "
-                         "is the order of the rows that can be compared.",
+                         "The published machine had %d cores, this one has %.0f: no row can be above %.0f %% here, "
+                         "and it is the order of the rows that can be compared.",
                          PUBLISHED_CORES, cores, 100 * cores);
     if (isfinite(correlation))
         reproduction_say(out, "Rank correlation of published and measured, %zu rows: %s", pairs->count,
@@ -173,8 +173,8 @@ size_t published_report_print(const struct result_set *set, FILE *out)
     if (disturbed_rows > 0)
         reproduction_say(out, "~ %zu rows stand on disturbed repeats alone: the machine was busy with other work.",
                          disturbed_rows);
-    reproduction_say(out, "goal: workers that may be engaged at once, median in the window; engaged: the mean number that "
-                          "were, those that have been promised a signal included.");
+    reproduction_say(out, "goal: workers that may be engaged at once, median in the window; engaged: the mean number "
+                          "that were, those that have been promised a signal included.");
     say_unsteady(set, out);
     say_order(&pairs, set, out);
     published_say_completion_threads(out);

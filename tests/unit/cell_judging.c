@@ -412,7 +412,8 @@ START_TEST(published_knobs)
     expect_text(&result, "hill_climbing", NULL);
     expect_number(&result, "processors_resolved", NAN);
     result_fini(&result);
-    result = resolve((const char *const[]){"scheduler", "fixed-concurrency", "over", "dotnet", "max-workers", "4", NULL});
+    result = resolve(
+        (const char *const[]){"scheduler", "fixed-concurrency", "over", "dotnet", "max-workers", "4", NULL});
     expect_number(&result, "max_workers_resolved", 4);
     expect_number(&result, "parallelism_resolved", 4);
     result_fini(&result);

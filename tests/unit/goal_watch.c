@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Promise: the window waits until the median of the goal of the last five seconds equals that of the five before, and not
- * a sample longer; what is said of the goal in the window is what was sampled there.
+ * Promise: the window waits until the median of the goal of the last five seconds equals that of the five before, and
+ * not a sample longer; what is said of the goal in the window is what was sampled there.
  *
  * Method: invented goals, sample by sample, and one executor with a known goal.
  */
