@@ -66,6 +66,19 @@ START_TEST(a_step_is_seen_and_forgotten)
 }
 END_TEST
 
+/* Medians that one sample more or less would move, on either side of the middle. */
+START_TEST(each_half_is_its_own_five_seconds)
+{
+    history = (struct goal_history){.count = 0};
+    add(1, GOAL_HALF / 2);
+    add(2, GOAL_HALF); /* half of them before the middle, half behind it */
+    add(1, GOAL_HALF / 2);
+    ck_assert(goal_history_is_steady(&history));
+    add(2, 1); /* one of the 2 goes over to the older half, where it makes 51; the newer half stays even */
+    ck_assert(!goal_history_is_steady(&history));
+}
+END_TEST
+
 START_TEST(the_window_is_summed_up)
 {
     static struct goal_watch watch;
@@ -114,6 +127,7 @@ int main(void)
     tcase_add_test(tests, a_goal_on_its_way_is_not_steady);
     tcase_add_test(tests, a_wave_is_steady);
     tcase_add_test(tests, a_step_is_seen_and_forgotten);
+    tcase_add_test(tests, each_half_is_its_own_five_seconds);
     tcase_add_test(tests, the_window_is_summed_up);
     tcase_add_test(tests, a_constant_goal_is_not_watched);
     Suite *suite = suite_create("goal_watch");
