@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * D26: the work items of one request of the router workload on scheduler dotnet.
+ *
+ * Method. Router, extension and clients are threads of this process; each client sends one request after the other, and
+ * when all are answered the router's counts of its items and the pool's counts of its queues are compared with the
+ * number of requests. Nothing is charged, so that the items alone count. The shares of the cores (an extension that is
+ * busy for 90 %, 1.25 cores at max 1) need a core each for router, extension and clients: sweeps measure them.
+ *
+ * Source. The published items of one request; experiments/workloads/router.h.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "dotnet_items.h"
+#include "inside.h"
+#include "pilfer.h"
+#include "account.h"
+#include "workloads/extension.h"
+#include "workloads/router.h"
+
+enum { CLIENTS = 10, CHANNELS = 2 * CLIENTS, REQUESTS_EACH = 400, CORES_MIN = 4 };
+enum { ITEMS = 15, ITEMS_ROOM = 5 };
+
+struct stand {
+    struct pilfer_executor *executor;
+    struct router *router;
+    struct extension *extension;
+    struct platform_thread *extension_thread;
+    struct client {
+        struct platform_thread *thread;
+        uint16_t port;
+    } clients[CLIENTS];
+};
+
+static void serve(void *argument)
+{
+    struct stand *stand = argument;
+    struct extension_totals totals;
+    extension_serve(stand->extension, NULL, &totals);
+    extension_close(stand->extension);
+}
+
+static void stand_open(struct stand *stand, const struct subject *subject)
+{
+    char message[PILFER_MESSAGE_SIZE];
+    struct router_options options;
+    router_options_init(&options, 0);
+    stand->executor = dotnet_open(subject, &(struct dotnet_pool){.min_workers = 4, .max_workers = 4, .spin_limit = 5});
+    if (router_start(&options, stand->executor, &stand->router, message) != 0)
+        check_skip("the router cannot be started here: %s", message);
+    const struct extension_options extension = {.control_port = router_control_port(stand->router),
+                                                .channels = CHANNELS,
+                                                .mode = EXTENSION_BURN,
+                                                .reply_segments = 1};
+    if (extension_open(&extension, &stand->extension, message) != 0)
+        check_broken("the extension: %s", message);
+    check_setup(platform_thread_start(&stand->extension_thread, "extension", serve, stand) == 0);
+}
+
+/* Reads one answer: a header, whose length of the body is known to have one digit. */
+static void read_answer(int connection)
+{
+    static const char length[] = "Content-Length: ", end[] = "\r\n\r\n";
+    char text[4096];
+    size_t size = 0;
+    for (;;) {
+        const ssize_t got = recv(connection, text + size, sizeof(text) - 1 - size, 0);
+        if (got <= 0)
+            check_broken("a client's connection ended: %s", got < 0 ? strerror(errno) : "closed");
+        size += (size_t)got;
+        text[size] = '\0';
+        const char *body = strstr(text, end), *announced = strcasestr(text, length);
+        if (body == NULL)
+            continue;
+        check_setup(announced != NULL && strncmp(text, "HTTP/1.1 200", 12) == 0);
+        if (text + size >= body + strlen(end) + (announced[strlen(length)] - '0'))
+            return;
+    }
+}
+
+static void be_client(void *argument)
+{
+    static const char request[] = "GET /ping HTTP/1.1\r\nHost: a\r\n\r\n";
+    const struct client *client = argument;
+    const struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(client->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    check_setup(connection >= 0 && connect(connection, (const struct sockaddr *)&address, sizeof(address)) == 0);
+    for (uint32_t i = 0; i < REQUESTS_EACH; i++) {
+        check_setup(send(connection, request, strlen(request), MSG_NOSIGNAL) == (ssize_t)strlen(request));
+        read_answer(connection);
+        check_progress();
+    }
+    close(connection);
+}
+
+static bool is_quiet(void *context)
+{
+    struct router_totals totals;
+    router_totals(context, &totals);
+    return totals.channels_idle == CHANNELS;
+}
+
+static void stand_load(struct stand *stand)
+{
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        stand->clients[i].port = router_port(stand->router);
+        check_setup(platform_thread_start(&stand->clients[i].thread, "client", be_client, &stand->clients[i]) == 0);
+    }
+    for (uint32_t i = 0; i < CLIENTS; i++)
+        platform_thread_join(stand->clients[i].thread);
+    check_until(is_quiet, stand->router);
+}
+
+void dotnet_router_items(const struct subject *subject)
+{
+    enum { REQUESTS = CLIENTS * REQUESTS_EACH };
+    struct stand stand = {.executor = NULL};
+    struct router_totals router;
+    struct account_totals pool;
+    check_trying("%d requests of %d clients", REQUESTS, CLIENTS);
+    stand_open(&stand, subject);
+    stand_load(&stand);
+    pilfer_totals(stand.executor, &pool);
+    router_stop(stand.router);
+    pilfer_close(stand.executor, PILFER_CLOSE_RUN, NULL);
+    router_totals(stand.router, &router);
+    router_free(stand.router);
+    platform_thread_join(stand.extension_thread);
+    uint64_t items = 0;
+    for (uint32_t i = 0; i < ROUTER_ITEM_COUNT; i++)
+        items += router.items[i];
+    items -= CHANNELS * (items > CHANNELS); /* each first stream is opened before the first request */
+    const double per_request = (double)items / REQUESTS;
+    const double local = (double)pool.counters[COUNTER_placements_local] / REQUESTS;
+    if (router.requests_answered != REQUESTS)
+        check_broken("%llu of %d requests were answered", (unsigned long long)router.requests_answered, REQUESTS);
+    if (per_request < ITEMS - ITEMS_ROOM || per_request > ITEMS + ITEMS_ROOM)
+        check_broken("%.2f items a request, published are %d +- %d", per_request, ITEMS, ITEMS_ROOM);
+    if (pool.counters[COUNTER_placements_local] != REQUESTS)
+        check_broken("%.2f local items a request, expected 1", local);
+    check_held("%.1f items a request, %.0f of them local; shares of cores skipped: %s", per_request, local,
+               platform_usable_cpus() < CORES_MIN ? "fewer than 4 CPUs" : "measured by sweeps, not here");
+}
