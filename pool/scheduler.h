@@ -17,8 +17,8 @@
  *             while scheduler.next(worker) gives a task:
  *                 the first time: idle.got_first(worker)
  *                 run the task; scheduler.done(worker, task)
- *                 if sizing.task_done(worker) says "stop": its local tasks are surrendered, idle.stopped(worker), to wait
- *             if idle.found_nothing(worker, missed) says "look again": dispatch once more
+ *                 if sizing.task_done(worker) says "stop": its local tasks are surrendered, idle.stopped(worker), to
+ *             wait if idle.found_nothing(worker, missed) says "look again": dispatch once more
  *         (the worker is no longer engaged)
  *
  * Rules for every callback: no blocking except in idle.wait; no lock held while a task runs (S10); only ordered.h and
@@ -95,9 +95,9 @@ struct scheduler {
      * workers when no other thread runs (S5). Must not allocate, block or submit. */
     enum next_result (*next)(struct worker *worker, struct pilfer_task **out);
 
-    /* Optional. Lays the task that next has just handed to this worker where any worker, this one as well, finds it before
-     * others; for an idle policy that wants to see whether there is more than one. At most one lies there. By that worker,
-     * and never by two at a time. */
+    /* Optional. Lays the task that next has just handed to this worker where any worker, this one as well, finds it
+     * before others; for an idle policy that wants to see whether there is more than one. At most one lies there. By
+     * that worker, and never by two at a time. */
     void (*set_aside)(struct worker *worker, struct pilfer_task *task);
 
     /* Required. True if a task that any worker may take was published before the caller's last full fence; may be
@@ -153,9 +153,9 @@ struct idle_policy {
     void (*release)(struct pool *pool, struct worker *self);
     /* The pool stops: every wait returns false, now and in future. Any thread, once. */
     void (*stop)(struct pool *pool);
-    /* Optional, for sizing policies; without them the scheduler's pending() and release are used. requests: workers that
-     * were asked for and have not begun a turn. add_worker: engages and releases one if the goal allows it, for a request
-     * that was made before. Any thread; self as in submitted. */
+    /* Optional, for sizing policies; without them the scheduler's pending() and release are used. requests: workers
+     * that were asked for and have not begun a turn. add_worker: engages and releases one if the goal allows it, for a
+     * request that was made before. Any thread; self as in submitted. */
     uint32_t (*requests)(struct pool *pool);
     void (*add_worker)(struct pool *pool, struct worker *self);
 };
@@ -163,7 +163,8 @@ struct idle_policy {
 /* The sizing table, named sizing_<file stem>. Only a sizing policy writes the goal. */
 struct sizing_policy {
     const char *name, *summary;
-    /* Resolves defaults (0) of the two limits, in place; processors: usable CPUs, or what the user puts in their place. */
+    /* Resolves defaults (0) of the two limits, in place; processors: usable CPUs, or what the user puts in their place.
+     * */
     void (*limits)(uint32_t processors, uint32_t *min_workers, uint32_t *max_workers);
     /* One worker is started at once and stays, min_workers or not; the others are started when they are needed. */
     bool starts_late;

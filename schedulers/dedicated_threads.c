@@ -2,21 +2,21 @@
  *
  * Scheduler dedicated-threads: a fixed number of threads and one lock-free queue.
  *
- * Idea       What an actor runtime calls its fork-join executor, though nothing forks or is stolen: all threads start at
- *            once, take from one queue, first in first out, and stay. What makes it is its waiting: idle policy
+ * Idea       What an actor runtime calls its fork-join executor, though nothing forks or is stolen: all threads start
+ *            at once, take from one queue, first in first out, and stay. What makes it is its waiting: idle policy
  *            unfair-semaphore.
  * Good at    A workload kept apart from others on the same machine; threads that are always there.
- * Bad at     Sparse events: each thread yields some hundred times before it sleeps, see the idle policy. Tasks that wait:
- *            no thread is added for them, except in the middle of pilfer_wait.
+ * Bad at     Sparse events: each thread yields some hundred times before it sleeps, see the idle policy. Tasks that
+ *            wait: no thread is added for them, except in the middle of pilfer_wait.
  * Placement  local is not honoured: there is no local queue.
  *
- * Differences to the source. min-workers and other sizing policies are admitted, for comparison. The queue keeps the rings
- * that it has outgrown. A task that waits in pilfer_wait gets a substitute; there it holds its thread.
+ * Differences to the source. min-workers and other sizing policies are admitted, for comparison. The queue keeps the
+ * rings that it has outgrown. A task that waits in pilfer_wait gets a substitute; there it holds its thread.
  *
  * Tunables   processors is the P of the idle policy, pass-on see there.
  *
- * Source. Helios DedicatedThreadPool and the ForkJoinExecutor of akka.net 1.4; before 2016 each thread had a queue of its
- * own, filled in turns (akka.net#1538, #1569).
+ * Source. Helios DedicatedThreadPool and the ForkJoinExecutor of akka.net 1.4; before 2016 each thread had a queue of
+ * its own, filled in turns (akka.net#1538, #1569).
  */
 #include "dotnet_queues.h"
 #include "scheduler.h"
@@ -53,8 +53,9 @@ static int dedicated_threads_submit(struct pool *pool, struct worker *worker, st
 static enum next_result dedicated_threads_next(struct worker *worker, struct pilfer_task **out)
 {
     struct dedicated_threads *dedicated = worker->pool->queueing;
-    *out = segment_queue_pop(&dedicated->tasks);
-    return *out != NULL ? NEXT_TASK : NEXT_EMPTY;
+    bool missed = false;
+    *out = segment_queue_pop(&dedicated->tasks, &missed);
+    return *out != NULL ? NEXT_TASK : missed ? NEXT_MISSED : NEXT_EMPTY;
 }
 
 static bool dedicated_threads_pending(struct pool *pool)
@@ -66,7 +67,8 @@ static bool dedicated_threads_pending(struct pool *pool)
 static struct pilfer_task *dedicated_threads_drain(struct pool *pool)
 {
     struct dedicated_threads *dedicated = pool->queueing;
-    return segment_queue_pop(&dedicated->tasks);
+    bool missed = false; /* nobody else is here */
+    return segment_queue_pop(&dedicated->tasks, &missed);
 }
 
 static uint64_t dedicated_threads_depth(struct pool *pool)

@@ -3,22 +3,23 @@
  * Scheduler dotnet: the queues and the order of the portable .NET 8 thread pool.
  *
  * Idea       A deque per worker for what prefers to stay, one shared queue for everything else, and one pass over the
- *            others' deques from a random start. With idle policy dotnet-handshake and sizing hill-climbing it is the pool with
- *            which the finding was made.
+ *            others' deques from a random start. With idle policy dotnet-handshake and sizing hill-climbing it is the
+ *            pool with which the finding was made.
  * Good at    Many short tasks that come from outside; any number of cores.
  * Bad at     Few tasks: see idle policy dotnet-handshake. A missed steal costs a wake-up.
  * Placement  local and default, from a worker: its deque (Task.Run does so); global, or a submitter that is no worker:
  *            the shared queue, where sockets, pipes and channels put theirs.
  *
- * Tunables   Each stands for a part that can be switched off or exchanged: hill-climbing, starvation-detection (the gate),
- *            request-cap, spin-yields, park-on-conditions (semaphore.h says what that shows).
+ * Tunables   Each stands for a part that can be switched off or exchanged: hill-climbing, starvation-detection (the
+ *            gate), request-cap, spin-yields, park-on-conditions (semaphore.h says what that shows).
  *
  * Schedulers dotnet-9 and dotnet-11 are made of the same functions.
  *
  * Not here. With more than 32 processors the original spreads the shared queue over several; this one has one always.
  * Its flag that now and then tries the shared queue first never turns on in normal work, and is left out.
  *
- * Source. dotnet/runtime 8.0, ThreadPoolWorkQueue (Enqueue, Dequeue, TryStartProcessingHighPriorityWorkItemsAndDequeue).
+ * Source. dotnet/runtime 8.0, ThreadPoolWorkQueue (Enqueue, Dequeue,
+ * TryStartProcessingHighPriorityWorkItemsAndDequeue).
  */
 #include "dotnet.h"
 
@@ -90,7 +91,7 @@ int dotnet_submit_high_priority(struct pool *pool, struct worker *worker, struct
 }
 
 /* A worker that has found one high-priority task goes on with them until there is none. */
-static struct pilfer_task *take_high_priority(struct dotnet *dotnet, struct dotnet_worker *own)
+static struct pilfer_task *take_high_priority(struct dotnet *dotnet, struct dotnet_worker *own, bool *missed)
 {
     if (!own->processes_high_priority) {
         uint32_t expected = 1;
@@ -98,7 +99,7 @@ static struct pilfer_task *take_high_priority(struct dotnet *dotnet, struct dotn
             !shared_u32_cas_acq_rel(&dotnet->may_have_high_priority, &expected, 0))
             return NULL;
     }
-    struct pilfer_task *task = segment_queue_pop(&dotnet->high_priority);
+    struct pilfer_task *task = segment_queue_pop(&dotnet->high_priority, missed);
     if (task != NULL && !own->processes_high_priority)
         shared_u32_store_release(&dotnet->may_have_high_priority, 1); /* there may be more for others */
     own->processes_high_priority = task != NULL;
@@ -133,9 +134,9 @@ enum next_result dotnet_next_shared(struct worker *worker, struct pilfer_task **
     struct dotnet *dotnet = worker->pool->queueing;
     struct dotnet_worker *own = worker->queueing;
     bool missed = false;
-    if ((*out = take_high_priority(dotnet, own)) != NULL)
+    if ((*out = take_high_priority(dotnet, own, &missed)) != NULL)
         return NEXT_TASK;
-    if ((*out = segment_queue_pop(&dotnet->global)) != NULL)
+    if ((*out = segment_queue_pop(&dotnet->global, &missed)) != NULL)
         return NEXT_TASK;
     if ((*out = steal(worker, &missed)) != NULL)
         return NEXT_TASK;
@@ -182,9 +183,10 @@ uint32_t dotnet_surrender_local(struct worker *worker)
 struct pilfer_task *dotnet_drain(struct pool *pool)
 {
     struct dotnet *dotnet = pool->queueing;
-    struct pilfer_task *task = segment_queue_pop(&dotnet->high_priority);
+    bool missed = false; /* nobody else is here */
+    struct pilfer_task *task = segment_queue_pop(&dotnet->high_priority, &missed);
     if (task == NULL)
-        task = segment_queue_pop(&dotnet->global);
+        task = segment_queue_pop(&dotnet->global, &missed);
     for (uint32_t i = 0; task == NULL && i < pool_existing(pool); i++) {
         struct dotnet_worker *own = pool_worker(pool, i)->queueing;
         task = foreign_lock_deque_pop(&own->local);
@@ -210,7 +212,7 @@ static const struct scheduler_parameter dotnet_parameters[] = {
 
 const struct scheduler scheduler_dotnet = {
     .name = "dotnet",
-    .summary = "the .NET 8 pool: a deque per worker, a shared queue, one pass of stealing",
+    .summary = "as .NET 8: a deque per worker, a shared queue, one pass of stealing",
     .caps = SCHEDULER_LIFO_LOCAL | SCHEDULER_FIFO_GLOBAL,
     .idle = "dotnet-handshake",
     .sizing = "hill-climbing",

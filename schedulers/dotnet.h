@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the schedulers of the .NET thread pools share: dotnet (.NET 8), dotnet-9, dotnet-11. The functions are callbacks of
- * scheduler.h and lie in dotnet.c.
+ * What the schedulers of the .NET thread pools share: dotnet (.NET 8), dotnet-9, dotnet-11. The functions are callbacks
+ * of scheduler.h and lie in dotnet.c.
  */
 #ifndef PILFER_SCHEDULERS_DOTNET_H
 #define PILFER_SCHEDULERS_DOTNET_H

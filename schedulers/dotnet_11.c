@@ -9,7 +9,8 @@
  * Bad at     Two workers that hand a few tasks to and fro: each waits for a wake-up (dotnet/runtime#132943, #132952).
  * Placement  As dotnet.
  *
- * Differences to the source. See dotnet.c and the idle policy. Work queues per core, tried in the same year, are not here.
+ * Differences to the source. See dotnet.c and the idle policy. Work queues per core, tried in the same year, are not
+ * here.
  *
  * Source. dotnet/runtime#122726, #123921, #128606, #132765.
  */
@@ -22,7 +23,7 @@ static const struct scheduler_parameter dotnet_11_parameters[] = {
 
 const struct scheduler scheduler_dotnet_11 = {
     .name = "dotnet-11",
-    .summary = "the .NET 11 pool: as dotnet, but asks for a worker only if it sees work",
+    .summary = "as .NET 11: dotnet, but asks for a worker only if it sees work",
     .caps = SCHEDULER_LIFO_LOCAL | SCHEDULER_FIFO_GLOBAL,
     .idle = "dotnet-11-handshake",
     .sizing = "hill-climbing",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scheduler dotnet-9: the .NET 9 thread pool, as first released. The queues of scheduler dotnet, and a place for one task.
+ * Scheduler dotnet-9: the .NET 9 thread pool, as first released. The queues of scheduler dotnet, and a place for one
+ * task.
  *
  * Idea       A worker that was requested looks for two tasks before it runs the first. The second is laid aside for the
  *            next worker, which is requested only then. The rules are in idle policy dotnet-9-handshake.
@@ -78,7 +79,7 @@ static const struct scheduler_parameter dotnet_9_parameters[] = {
 
 const struct scheduler scheduler_dotnet_9 = {
     .name = "dotnet-9",
-    .summary = "the .NET 9 pool: as dotnet, but asks for a worker only for a second task",
+    .summary = "as .NET 9: dotnet, but asks for a worker only for a second task",
     .caps = SCHEDULER_LIFO_LOCAL | SCHEDULER_FIFO_GLOBAL,
     .idle = "dotnet-9-handshake",
     .sizing = "hill-climbing",

@@ -77,8 +77,14 @@ static int32_t segment_depth(const struct segment *segment, uint32_t head)
     return frozen && depth >= (int32_t)segment->capacity * 2 ? depth - (int32_t)segment->capacity * 2 : depth;
 }
 
-static struct pilfer_task *segment_pop(struct segment *segment)
+/* Looks at an enqueue that is half-way before a dequeue gives it up. */
+#ifndef DOTNET_HALF_WAY_LOOKS
+#define DOTNET_HALF_WAY_LOOKS 100
+#endif
+
+static struct pilfer_task *segment_pop(struct segment *segment, bool *missed)
 {
+    uint32_t looks = 0;
     uint32_t position = shared_u32_load_relaxed(&segment->head); /* re-checked by CAS */
     for (;;) {
         struct slot *slot = &segment->slots[position & (segment->capacity - 1)];
@@ -95,6 +101,10 @@ static struct pilfer_task *segment_pop(struct segment *segment)
         if (ahead < 0) {
             if (segment_depth(segment, position) <= 0)
                 return NULL;
+            if (looks++ >= DOTNET_HALF_WAY_LOOKS) {
+                *missed = true;
+                return NULL;
+            }
             platform_pause(1); /* an enqueue has taken the place and not yet filled it */
         }
         position = shared_u32_load_relaxed(&segment->head); /* re-checked by CAS */
@@ -155,18 +165,19 @@ int segment_queue_push(struct segment_queue *queue, struct pilfer_task *task)
     }
 }
 
-struct pilfer_task *segment_queue_pop(struct segment_queue *queue)
+struct pilfer_task *segment_queue_pop(struct segment_queue *queue, bool *missed)
 {
     for (;;) {
+        bool missed_here = false;
         /* @P dotnet_queues.1: relies on the ring's numbers. */
         struct segment *head = shared_ptr_load_acquire(&queue->head);
-        struct pilfer_task *task = segment_pop(head);
+        struct pilfer_task *task = segment_pop(head, &missed_here);
         /* @P dotnet_queues.1: a linked ring says that this one is frozen: what it still gets was begun before. */
-        struct segment *next = task == NULL ? shared_ptr_load_acquire(&head->next) : NULL;
-        if (next == NULL)
-            return task;
-        task = segment_pop(head); /* once more, now that nothing is added */
-        if (task != NULL)
+        struct segment *next = task == NULL && !missed_here ? shared_ptr_load_acquire(&head->next) : NULL;
+        if (next != NULL)
+            task = segment_pop(head, &missed_here); /* once more, now that nothing is added */
+        *missed = *missed || missed_here;
+        if (next == NULL || task != NULL || missed_here)
             return task;
         lock_lock(&queue->lock);
         if (shared_ptr_load_relaxed(&queue->head) == head)   /* written under the lock */

@@ -7,8 +7,9 @@
  * carries a sequence number that says whether it may be written or read, so an enqueue is one compare-and-swap on the
  * tail and a dequeue one on the head. A dequeue from an empty queue does no read-modify-write. A ring that is full is
  * frozen and a larger one linked behind it; while the queue stays short the last ring is used round and round, and
- * nothing is allocated. Worst case: a dequeue that meets an enqueue half-way waits for it, burning CPU. Rings that were
- * outgrown are kept until the end (a slow thread may still read one).
+ * nothing is allocated. Worst case: a dequeue that meets an enqueue half-way waits for it, burning CPU; after some
+ * looks it gives up and says "missed" (the source waits without end). Rings that were outgrown are kept until the end
+ * (a slow thread may still read one).
  *
  * foreign_lock_deque. The owner pushes and pops at the tail, mostly without a lock; thieves hold a lock, which they
  * only try, and take from the head. Both sides announce themselves with a full-order exchange before they look at the
@@ -51,8 +52,8 @@ void segment_queue_fini(struct segment_queue *queue);
 
 /* Any thread. 0, or -ENOMEM with nothing changed. */
 int segment_queue_push(struct segment_queue *queue, struct pilfer_task *task);
-/* The oldest task or NULL. Any thread. */
-struct pilfer_task *segment_queue_pop(struct segment_queue *queue);
+/* The oldest task or NULL; *missed is set if an enqueue was half-way and did not get on. Any thread. */
+struct pilfer_task *segment_queue_pop(struct segment_queue *queue, bool *missed);
 /* Any thread, after a full fence. A push that is half-way counts as a task. */
 bool segment_queue_is_empty(const struct segment_queue *queue);
 /* About how many; any thread. */

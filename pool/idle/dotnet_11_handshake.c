@@ -2,19 +2,19 @@
  *
  * Idle policy dotnet-11-handshake: the requests and the waiting of the .NET 11 thread pool, as of mid-2026.
  *
- * How it works. One flag says that a worker was requested. An enqueue looks at it and sets it if it is clear; who sets it
- * engages a worker and gives the semaphore a signal, or, with the goal reached, says so in the word `saturated`. A worker
- * clears the flag when its turn begins. With its first task in hand it requests another worker only on evidence: if it
- * sees more work in the queues. So an isolated task releases one worker. A worker that leaves while `saturated` is set
- * clears it and begins another turn instead.
+ * How it works. One flag says that a worker was requested. An enqueue looks at it and sets it if it is clear; who sets
+ * it engages a worker and gives the semaphore a signal, or, with the goal reached, says so in the word `saturated`. A
+ * worker clears the flag when its turn begins. With its first task in hand it requests another worker only on evidence:
+ * if it sees more work in the queues. So an isolated task releases one worker. A worker that leaves while `saturated`
+ * is set clears it and begins another turn instead.
  *
  * The semaphore is that of dotnet_11_semaphore.h; the spin limit is its budget in pauses, 256. A worker parks without
  * spinning when the sizing policy has stopped it, and after a turn that ran nothing while more than two thirds of P are
  * engaged.
  *
  * Differences to the source. There the flag is looked at before a turn begins, and a worker that finds it clear leaves;
- * here a worker that was released has a turn in any case. `saturated` is a bit of the counts word there. The hill-climbing
- * policy is told of each task, there once in 30 ms.
+ * here a worker that was released has a turn in any case. `saturated` is a bit of the counts word there. The
+ * hill-climbing policy is told of each task, there once in 30 ms.
  *
  * Good at   Few tasks: one wake-up each, and a tenth of the spinning of .NET 8.
  * Bad at    Two threads that hand one task to and fro (dotnet/runtime#132943, #132951, #132952).
@@ -24,8 +24,8 @@
  *   @F dotnet_11.1  publish the task, then read the flag   |  clear the flag, then read the queues
  *   @F dotnet_11.2  say saturated, then read the counts    |  leave the counts, then read saturated
  *
- * Source. dotnet/runtime, main of mid-2026: ThreadPoolWorkQueue (Dispatch), PortableThreadPool.WorkerThread (WorkerDoWork,
- * MaybeAddWorkingWorker, TryRemoveWorkingWorker), ThreadCounts; #122726, #132765.
+ * Source. dotnet/runtime, main of mid-2026: ThreadPoolWorkQueue (Dispatch), PortableThreadPool.WorkerThread
+ * (WorkerDoWork, MaybeAddWorkingWorker, TryRemoveWorkingWorker), ThreadCounts; #122726, #132765.
  */
 #include "idle/dotnet_11_semaphore.h"
 
@@ -82,7 +82,8 @@ static void ensure_requested(struct pool *pool, struct worker *self)
 static void dotnet_11_submitted(struct pool *pool, struct worker *self, uint32_t wakes)
 {
     (void)wakes; /* one request at a time; a turn that sees more asks for the next */
-    /* Partner of @F pool.2 as well (a worker that blocks). @F dotnet_11.1: the task is published, then the flag is read. */
+    /* Partner of @F pool.2 as well (a worker that blocks). @F dotnet_11.1: the task is published, then the flag is
+     * read. */
     ordered_fence_seq_cst();
     ensure_requested(pool, self);
 }
@@ -110,7 +111,8 @@ static void dotnet_11_got_first(struct worker *worker)
 /* The calling worker stays engaged, and its next turn answers the request that found the goal reached. */
 static void answer_saturated(struct dotnet_11 *dotnet)
 {
-    shared_u32_exchange_acq_rel(&dotnet->saturated, 0); /* @P dotnet_11.1: relies on the flag being set, see add_worker */
+    /* @P dotnet_11.1: relies on the flag being set; see add_worker. */
+    shared_u32_exchange_acq_rel(&dotnet->saturated, 0);
 }
 
 /* Whether a worker that has run nothing should park at once: others enough can take what comes next. */
@@ -192,7 +194,7 @@ static uint32_t dotnet_11_requests(struct pool *pool)
 
 const struct idle_policy idle_dotnet_11_handshake = {
     .name = "dotnet-11-handshake",
-    .summary = "the handshake of .NET 11: a worker is requested if more work is seen; a short spin, one wake in flight",
+    .summary = "as .NET 11: a worker is requested if more work is seen; a short spin",
     .spins = true,
     .spin_limit = SPIN_LIMIT,
     .pool_state_size = sizeof(struct dotnet_11),

@@ -40,7 +40,8 @@ static uint32_t waking(uint64_t word)
 /* Does the wakes that were asked for, unless somebody holds the lock: that one does them. */
 static void wake_asked(struct dotnet_11_semaphore *semaphore, struct pool *pool, struct worker *self)
 {
-    while (shared_u32_load_relaxed(&semaphore->wakes) > 0 && lock_try(&semaphore->lock)) { /* ordered by fence, callers' */
+    /* relaxed: ordered by fence, the callers' or the one below. */
+    while (shared_u32_load_relaxed(&semaphore->wakes) > 0 && lock_try(&semaphore->lock)) {
         struct dotnet_11_waiter *waiter = NULL;
         if (shared_u32_load_relaxed(&semaphore->wakes) > 0) { /* lowered under the lock only */
             shared_u32_add_relaxed(&semaphore->wakes, (uint32_t)-1); /* under the lock */
@@ -68,7 +69,8 @@ static void wake_if_wanted(struct dotnet_11_semaphore *semaphore, struct pool *p
     do {
         if (signals(word) == 0 || waiters(word) == 0 || waking(word) > 0)
             return;
-    } while (!shared_u64_cas_acq_rel(&semaphore->word, &word, word + ONE_WAKING)); /* @P dotnet_11_semaphore.1: passes on */
+        /* @P dotnet_11_semaphore.1: passes on what was published before. */
+    } while (!shared_u64_cas_acq_rel(&semaphore->word, &word, word + ONE_WAKING));
     shared_u32_add_seq_cst(&semaphore->wakes, 1); /* ordered by fence */
     /* @F dotnet_11_semaphore.1: a wake is asked for, then the lock is tried. */
     ordered_fence_seq_cst();

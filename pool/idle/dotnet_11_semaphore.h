@@ -2,20 +2,20 @@
  *
  * The LIFO semaphore of the .NET 11 thread pool: a short spin without yields, one wake in flight.
  *
- * How it works. One word {signals, waiters, waking}. A release adds a signal, and wakes a waiter if there is one, a signal
- * for it, and no other one on its way. A worker takes a signal if there is one; else it spins in a back-off that doubles,
- * with some chance in it, until its budget is used up: `budget` pauses of about 35 ns together, none on one processor.
- * Spinners are not counted, so a release with a spinner present may wake a waiter as well. Then it registers as a waiter,
- * gives way once, and lies down on a stack. Awake again it waits until 4 us have passed since it registered (a wake that
- * comes at once is slowed down), and takes a signal or lies down once more.
+ * How it works. One word {signals, waiters, waking}. A release adds a signal, and wakes a waiter if there is one, a
+ * signal for it, and no other one on its way. A worker takes a signal if there is one; else it spins in a back-off that
+ * doubles, with some chance in it, until its budget is used up: `budget` pauses of about 35 ns together, none on one
+ * processor. Spinners are not counted, so a release with a spinner present may wake a waiter as well. Then it registers
+ * as a waiter, gives way once, and lies down on a stack. Awake again it waits until 4 us have passed since it
+ * registered (a wake that comes at once is slowed down), and takes a signal or lies down once more.
  *
- * A waker does not wait for the lock of the stack: it adds to `wakes`, and if the lock is held, the holder sees that when
- * it lets go.
+ * A waker does not wait for the lock of the stack: it adds to `wakes`, and if the lock is held, the holder sees that
+ * when it lets go.
  *
  * Difference to the source. There a worker that comes back awake leaves further signals to spinners and to the requests
- * that it makes. Here a signal stands for a worker that is counted as engaged, so it looks whether one is left, and wakes
- * the next. Threads are not made batch threads while they are parked. The longer spin of dotnet/runtime#132765 is a
- * matter of the spin limit.
+ * that it makes. Here a signal stands for a worker that is counted as engaged, so it looks whether one is left, and
+ * wakes the next. Threads are not made batch threads while they are parked. The longer spin of dotnet/runtime#132765 is
+ * a matter of the spin limit.
  *
  * Source. dotnet/runtime, main of mid-2026, LowLevelLifoSemaphore (#123921, #128606) and Backoff.
  *
@@ -32,7 +32,7 @@
 /* A parked worker; lives in its worker's idle state. */
 struct dotnet_11_waiter {
     struct dotnet_11_waiter *below; /* under the semaphore's lock */
-    struct shared_u32 word;         /* 1: parked; the waiter sets it, who popped it clears it; @P dotnet_11_semaphore.2 */
+    struct shared_u32 word;         /* 1: parked; set by it, cleared by who popped it; @P dotnet_11_semaphore.2 */
 };
 
 /* Zeroed memory is a semaphore without signals. */

@@ -3,28 +3,30 @@
  * Idle policy dotnet-9-handshake: the three stages of the .NET 9 thread pool, over the worker loop of .NET 8
  * (dotnet_workers.h).
  *
- * How it works. The stage says whether somebody is coming to look: not scheduled, scheduled (a worker was requested), or
- * determining (a worker looks whether there is work). Every enqueue sets it to scheduled, and requests a worker if it
- * was not scheduled. The requested worker sets it to determining and looks for a first task; with that in hand it sets it
- * again and looks for a second one. A second one is laid aside for the next worker, and that one is requested: scheduled.
- * If there is none, the stage goes to not scheduled by compare-and-swap, which fails if an enqueue has come meanwhile:
- * then a worker is requested for that one (or, without a first task, the look is repeated). So an isolated task releases
- * one worker, where .NET 8 releases two. Only one worker at a time determines, since only it requests the next.
+ * How it works. The stage says whether somebody is coming to look: not scheduled, scheduled (a worker was requested),
+ * or determining (a worker looks whether there is work). Every enqueue sets it to scheduled, and requests a worker if
+ * it was not scheduled. The requested worker sets it to determining and looks for a first task; with that in hand it
+ * sets it again and looks for a second one. A second one is laid aside for the next worker, and that one is requested:
+ * scheduled. If there is none, the stage goes to not scheduled by compare-and-swap, which fails if an enqueue has come
+ * meanwhile: then a worker is requested for that one (or, without a first task, the look is repeated). So an isolated
+ * task releases one worker, where .NET 8 releases two. Only one worker at a time determines, since only it requests the
+ * next.
  *
- * Differences to the source. The original takes a task that was laid aside before it looks into its own deque when a turn
- * begins; here the scheduler's order holds (scheduler dotnet-9: own deque, then the one laid aside). Under a scheduler
- * that cannot lay a task aside, pending() is asked whether there is a second one. A turn that answers no request (the
- * substitute of a task that waits) leaves the stage alone; having a task, it asks pending() and then as an enqueue does.
+ * Differences to the source. The original takes a task that was laid aside before it looks into its own deque when a
+ * turn begins; here the scheduler's order holds (scheduler dotnet-9: own deque, then the one laid aside). Under a
+ * scheduler that cannot lay a task aside, pending() is asked whether there is a second one. A turn that answers no
+ * request (the substitute of a task that waits) leaves the stage alone; having a task, it asks pending() and then as an
+ * enqueue does.
  *
  * Good at   Few tasks, far apart: half the wake-ups of .NET 8.
  * Bad at    A burst: each turn begins with two looks before its first task runs.
  *
- * Stranded items. The published form was taken back in servicing releases (dotnet/runtime#121608, #121887, #122320), for
- * an item could lie in a queue with nobody coming. The stages themselves keep the promise: whatever is published before
- * the fence after "determining" is seen by the look that follows, and whatever comes later fails the compare-and-swap.
- * What breaks it is a look that may miss a task that is there: the hint of the high-priority queue, and a deque whose
- * thief has moved the head and not yet put it back. .NET 8 has both as well; there a request with each first task mostly
- * covers them. tests/explore/historic has both as programs (dotnet-121608, dotnet-local-queue-missed).
+ * Stranded items. The published form was taken back in servicing releases (dotnet/runtime#121608, #121887, #122320),
+ * for an item could lie in a queue with nobody coming. The stages themselves keep the promise: whatever is published
+ * before the fence after "determining" is seen by the look that follows, and whatever comes later fails the
+ * compare-and-swap. What breaks it is a look that may miss a task that is there: the hint of the high-priority queue,
+ * and a deque whose thief has moved the head and not yet put it back. .NET 8 has both as well.
+ * tests/explore/historic has them as programs (dotnet-121608, dotnet-local-queue-missed).
  *
  * Labels
  *   @F dotnet_9.1  publish the task, then exchange the stage  |  set the stage to determining, then read the queues
@@ -36,8 +38,9 @@
 enum stage { NOT_SCHEDULED, DETERMINING, SCHEDULED };
 
 struct dotnet_9 {
-    struct dotnet_workers workers;                     /* first */
-    _Alignas(CACHE_LINE_SIZE) struct shared_u32 stage; /* enum stage; any thread exchanges it, one determines; @F dotnet_9.1 */
+    struct dotnet_workers workers; /* first */
+    /* enum stage; any thread exchanges it, one determines; @F dotnet_9.1 */
+    _Alignas(CACHE_LINE_SIZE) struct shared_u32 stage;
 };
 
 struct dotnet_9_worker {
@@ -58,7 +61,8 @@ static void ensure_requested(struct pool *pool, struct worker *self)
 static void dotnet_9_submitted(struct pool *pool, struct worker *self, uint32_t wakes)
 {
     (void)wakes; /* whoever determines finds the others */
-    /* Partner of @F pool.2 as well (a worker that blocks). @F dotnet_9.1: the task is published, then the stage changed. */
+    /* Partner of @F pool.2 as well (a worker that blocks). @F dotnet_9.1: the task is published, then the stage
+     * changed. */
     ordered_fence_seq_cst();
     ensure_requested(pool, self);
 }
@@ -140,7 +144,7 @@ static bool dotnet_9_found_nothing(struct worker *worker, bool missed)
 
 const struct idle_policy idle_dotnet_9_handshake = {
     .name = "dotnet-9-handshake",
-    .summary = "the handshake of .NET 9: a worker is requested if a second task is found; the rest as .NET 8",
+    .summary = "as .NET 9: a worker is requested for a second task only",
     .spins = true,
     .pool_state_size = sizeof(struct dotnet_9),
     .worker_state_size = sizeof(struct dotnet_9_worker),

@@ -9,15 +9,16 @@
  * only after a missed steal. At max 1 one worker drains everything, and no submit releases anybody.
  *
  * request-cap. How many requests may be outstanding: 1, as since .NET 7. Before, it was the number of processors (0
- * means that here): `outstanding` is a count then, raised by every enqueue and by every task that a worker finds, as long
- * as it is below the cap, and lowered at the start of a turn.
+ * means that here): `outstanding` is a count then, raised by every enqueue and by every task that a worker finds, as
+ * long as it is below the cap, and lowered at the start of a turn.
  *
  * Differences to the source. The flag is sequentially consistent where the original uses interlocked operations; a
- * worker's wait goes through the user-space semaphore of semaphore.h and a futex, where .NET 8 on Unix has a mutex and a
- * condition variable per thread under one process-wide lock: park-on-conditions is nearer to that. spin-yields 0 pauses
- * where the original yields.
+ * worker's wait goes through the user-space semaphore of semaphore.h and a futex, where .NET 8 on Unix has a mutex and
+ * a condition variable per thread under one process-wide lock: park-on-conditions is nearer to that. spin-yields 0
+ * pauses where the original yields.
  *
- * Worst case. As lifo-semaphore: an isolated task wakes two workers, and a socket event, which is two tasks there, three.
+ * Worst case. As lifo-semaphore: an isolated task wakes two workers, and a socket event, which is two tasks there,
+ * three.
  *
  * Labels
  *   @F handshake.1  publish the task, then try the flag    |  clear the flag, then read the queues
@@ -52,8 +53,8 @@ static void ensure_requested(struct pool *pool, struct worker *self)
     bool looks = dotnet->request_cap > 1;
     uint32_t outstanding = looks ? shared_u32_load_seq_cst(&dotnet->outstanding) : 0; /* seq_cst: @F handshake.1 */
     while (outstanding < dotnet->request_cap) {
-        /* seq_cst: @F handshake.1. On failure as well: the value found may say that there are enough. */
-        if (shared_u32_cas_seq_cst_seq_cst(&dotnet->outstanding, &outstanding, outstanding + 1)) {
+        /* seq_cst: @F handshake.1. On failure relaxed: the callers have a fence before it. */
+        if (shared_u32_cas_seq_cst(&dotnet->outstanding, &outstanding, outstanding + 1)) {
             dotnet_workers_request(pool, self);
             return;
         }
@@ -64,7 +65,8 @@ static void ensure_requested(struct pool *pool, struct worker *self)
 static void dotnet_submitted(struct pool *pool, struct worker *self, uint32_t wakes)
 {
     (void)wakes; /* one request at a time; a turn asks for the next */
-    /* Partner of @F pool.2 as well (a worker that blocks). @F handshake.1: the task is published, then the flag is tried. */
+    /* Partner of @F pool.2 as well (a worker that blocks). @F handshake.1: the task is published, then the flag is
+     * tried. */
     ordered_fence_seq_cst();
     ensure_requested(pool, self);
 }
@@ -104,7 +106,7 @@ static bool dotnet_found_nothing(struct worker *worker, bool missed)
 
 const struct idle_policy idle_dotnet_handshake = {
     .name = "dotnet-handshake",
-    .summary = "the handshake of .NET 8: one request at a time, renewed by the first task; spins, parks LIFO, retires",
+    .summary = "as .NET 8: one request at a time, renewed by the first task",
     .spins = true,
     .pool_state_size = sizeof(struct dotnet),
     .worker_state_size = sizeof(struct dotnet_worker),

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The worker loop of the portable .NET thread pool, 8 and 9: requests that turns answer, a semaphore, leaving, retiring.
+ * The worker loop of the portable .NET thread pool, 8 and 9: requests that turns answer, a semaphore, leaving,
+ * retiring.
  *
  * How it works. Somebody who wants a worker raises `requests` and, if fewer workers than the goal are engaged, engages
- * one and gives the semaphore a signal. A worker that takes the signal begins a turn only if it can take a request. With
- * the goal reached a request is recorded and nobody is released: the worker that leaves looks at `requests` once more.
- * Who asks for a worker, and when, is the policy's.
+ * one and gives the semaphore a signal. A worker that takes the signal begins a turn only if it can take a request.
+ * With the goal reached a request is recorded and nobody is released: the worker that leaves looks at `requests` once
+ * more. Who asks for a worker, and when, is the policy's.
  *
  * A worker that has been idle for idle-timeout-ms ends its thread, unless as many are promised as exist. One that the
  * sizing policy has stopped waits without spinning next.
@@ -17,8 +18,8 @@
  * Labels
  *   @F dotnet_workers.1  raise requests, then read the counts   |  leave the counts, then read requests
  *
- * Source. dotnet/runtime 8.0: PortableThreadPool (RequestWorker) and PortableThreadPool.WorkerThread (WorkerThreadStart,
- * WorkerDoWork, MaybeAddWorkingWorker, TryRemoveWorkingWorker).
+ * Source. dotnet/runtime 8.0: PortableThreadPool (RequestWorker) and PortableThreadPool.WorkerThread
+ * (WorkerThreadStart, WorkerDoWork, MaybeAddWorkingWorker, TryRemoveWorkingWorker).
  */
 #ifndef PILFER_POOL_IDLE_DOTNET_WORKERS_H
 #define PILFER_POOL_IDLE_DOTNET_WORKERS_H

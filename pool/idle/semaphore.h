@@ -13,11 +13,11 @@
  *
  * Parking on condition variables (semaphore_configure). .NET 8 on Unix parks each thread on a mutex and a condition
  * variable of its own, and keeps its stack of waiters under one lock of the process. Here the lock is the semaphore's
- * own, the mutex is a lock of lock.h, and the condition variable is the simplest that there is: a sequence number that a
- * signal raises and a futex on it. What this shows: a signal holds the mutex while it wakes, so the woken thread may
+ * own, the mutex is a lock of lock.h, and the condition variable is the simplest that there is: a sequence number that
+ * a signal raises and a futex on it. What this shows: a signal holds the mutex while it wakes, so the woken thread may
  * meet it and park a second time. What it cannot show: other parts of the process that take the same lock (each wait
- * handle and each monitor of the program), the C library's own condition variable (two groups of waiters, a lock inside)
- * and the checks around it (thread states, alertable waits).
+ * handle and each monitor of the program), the C library's own condition variable (two groups of waiters, a lock
+ * inside) and the checks around it (thread states, alertable waits).
  *
  * Source. dotnet/runtime 8.0, LowLevelLifoSemaphore, and the permit count of the CoreCLR Unix semaphore; its waits:
  * coreclr/pal, synchmgr.

@@ -2,26 +2,26 @@
  *
  * Idle policy unfair-semaphore: a permit for each task, at most P of them; whoever is awake is preferred to who sleeps.
  *
- * How it works. `outstanding` counts permits that were given and not yet taken. Each submit raises it and gives one, if it
- * is below P (processors, not workers). A worker that finds the queue empty takes a permit or waits for one, lowers
+ * How it works. `outstanding` counts permits that were given and not yet taken. Each submit raises it and gives one, if
+ * it is below P (processors, not workers). A worker that finds the queue empty takes a permit or waits for one, lowers
  * `outstanding`, and only then looks into the queue again: so a submit that saw P of them can rely on one that is still
  * to look. Permits left over from tasks that were run long ago wake workers for nothing, at most P of them.
  *
- * The semaphore is one word {spinners, permits for spinners, waiters, permits for waiters}. A release gives its permit to
- * a spinner that has none, else to a waiter that has none, else to whoever comes next; only for a waiter does it make a
- * system call. A worker without a permit spins: it calls sched_yield L x P / spinners times (L = 50, the spin limit), so
- * that all spinners together have about the same budget; a lone one yields 50 P times before it sleeps. Sleepers lie in a
- * kernel semaphore, first in first out.
+ * The semaphore is one word {spinners, permits for spinners, waiters, permits for waiters}. A release gives its permit
+ * to a spinner that has none, else to a waiter that has none, else to whoever comes next; only for a waiter does it
+ * make a system call. A worker without a permit spins: it calls sched_yield L x P / spinners times (L = 50, the spin
+ * limit), so that all spinners together have about the same budget; a lone one yields 50 P times before it sleeps.
+ * Sleepers lie in a kernel semaphore, first in first out.
  *
- * More workers than processors. P submits in a row use up the permits, and further ones give none: the workers that come
- * take one task each, and if those tasks do not end, the others lie in the queue beside sleeping threads. That is how the
- * original is. Here, with more workers than P, a worker that has got its first task and sees another one gives a permit
- * as a submit does (tunable pass-on of scheduler dedicated-threads, 0: as published). With at most P workers the permits
- * suffice: each worker that sleeps takes at most one.
+ * More workers than processors. P submits in a row use up the permits, and further ones give none: the workers that
+ * come take one task each, and if those tasks do not end, the others lie in the queue beside sleeping threads. That is
+ * how the original is. Here, with more workers than P, a worker that has got its first task and sees another one gives
+ * a permit as a submit does (tunable pass-on of scheduler dedicated-threads, 0: as published). With at most P workers
+ * the permits suffice: each worker that sleeps takes at most one.
  *
  * Engaged workers. The original keeps no count of them. Here who gives a permit engages a worker for it, if the goal
- * allows it, and writes a promise; who takes a permit takes a promise, or engages itself. If the goal is reached by others
- * (there are more threads than the goal) the permit is put down as spare, and who leaves takes it.
+ * allows it, and writes a promise; who takes a permit takes a promise, or engages itself. If the goal is reached by
+ * others (there are more threads than the goal) the permit is put down as spare, and who leaves takes it.
  *
  * Good at   A steady stream: no system call while anybody spins.
  * Bad at    Sparse events: each costs hundreds of yields. No order among sleepers keeps caches warm.
@@ -57,7 +57,7 @@ struct sleeper {
 struct unfair {
     _Alignas(CACHE_LINE_SIZE) struct shared_u64 word;        /* struct counts; any thread, CAS; @P unfair.1 */
     _Alignas(CACHE_LINE_SIZE) struct shared_u32 outstanding; /* submits raise it, takers lower it; @F unfair.1 */
-    _Alignas(CACHE_LINE_SIZE) struct shared_u32 promises;    /* engaged for a permit that nobody has taken; any thread */
+    _Alignas(CACHE_LINE_SIZE) struct shared_u32 promises;    /* engaged for a permit that is not taken; any thread */
     struct shared_u32 spare;                                 /* permits taken with the goal reached; @F unfair.2 */
     struct shared_u32 stopped;                               /* written once by stop, under the lock */
     bool passes_on;                                          /* constant */
@@ -144,7 +144,8 @@ static void semaphore_give(struct unfair *unfair, struct pool *pool, struct work
         post(unfair, pool, self);
 }
 
-/* Takes a permit for spinners with what is added to the spinners then; else adds to spinners and waiters. True: took. */
+/* Takes a permit for spinners with what is added to the spinners then; else adds to spinners and waiters. True: took.
+ * */
 static bool take_or(struct unfair *unfair, int spinners_taken, int spinners, int waiters)
 {
     uint64_t word = shared_u64_load_relaxed(&unfair->word); /* re-checked by CAS */
@@ -241,8 +242,8 @@ static void give_permits(struct pool *pool, struct worker *self, uint32_t wanted
     struct unfair *unfair = pool->idle_state;
     uint32_t outstanding = shared_u32_load_seq_cst(&unfair->outstanding); /* seq_cst: @F unfair.1 */
     for (uint32_t given = 0; given < wanted && outstanding < pool->processors;) {
-        /* seq_cst: @F unfair.1. On failure as well: the value found may say that there are enough. */
-        if (!shared_u32_cas_seq_cst_seq_cst(&unfair->outstanding, &outstanding, outstanding + 1))
+        /* seq_cst: @F unfair.1. On failure relaxed: the callers have a fence before it. */
+        if (!shared_u32_cas_seq_cst(&unfair->outstanding, &outstanding, outstanding + 1))
             continue;
         give_permit(pool, self);
         outstanding++;
@@ -252,8 +253,8 @@ static void give_permits(struct pool *pool, struct worker *self, uint32_t wanted
 
 static void unfair_submitted(struct pool *pool, struct worker *self, uint32_t wakes)
 {
-    /* Partner of @F pool.2 as well (a worker that blocks). @F unfair.1: the tasks are published, then outstanding is read:
-     * else P permits could be seen whose last taker has looked already. */
+    /* Partner of @F pool.2 as well (a worker that blocks). @F unfair.1: the tasks are published, then outstanding is
+     * read: else P permits could be seen whose last taker has looked already. */
     ordered_fence_seq_cst();
     give_permits(pool, self, wakes);
 }
@@ -348,7 +349,7 @@ static void unfair_stop(struct pool *pool)
 
 const struct idle_policy idle_unfair_semaphore = {
     .name = "unfair-semaphore",
-    .summary = "a permit per submit, at most P; yields much, prefers who is awake, wakes sleepers in their order",
+    .summary = "a permit per submit, at most P; prefers who is awake, yields much",
     .spins = true,
     .spin_limit = SPIN_LIMIT,
     .pool_state_size = sizeof(struct unfair),

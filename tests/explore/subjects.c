@@ -2,9 +2,10 @@
  *
  * Names to subjects: what the lists say of a name, and the configurations that it is explored with.
  *
- * A scheduler is explored with every idle and sizing policy that it admits, with its LIFO slot on and off, and with some
- * other tunables changed. An idle policy is explored under every scheduler that admits it. A bound is explored over three
- * schedulers: one with stealing, one without, and inline, where its readers run in the submitters and little else happens.
+ * A scheduler is explored with every idle and sizing policy that it admits, with its LIFO slot on and off, and with
+ * some other tunables changed. An idle policy is explored under every scheduler that admits it. A bound is explored
+ * over three schedulers: one with stealing, one without, and inline, where its readers run in the submitters and little
+ * else happens.
  */
 #include "explore.h"
 

@@ -98,8 +98,8 @@ static const struct {
 START_TEST(test_isolated_task)
 {
     enum { WORKERS = 4, ROUNDS = 20 };
-    struct opened opened =
-        open_pool(&(struct pilfer_options){.scheduler = isolated[_i].scheduler, .min_workers = WORKERS, .max_workers = WORKERS});
+    struct opened opened = open_pool(&(struct pilfer_options){
+        .scheduler = isolated[_i].scheduler, .min_workers = WORKERS, .max_workers = WORKERS});
     wait_until_idle(&opened, WORKERS);
     for (uint32_t round = 1; round <= ROUNDS; round++) {
         struct held task;
@@ -297,7 +297,8 @@ END_TEST
 START_TEST(test_starts_all)
 {
     enum { WORKERS = 5 };
-    struct opened opened = open_pool(&(struct pilfer_options){.scheduler = "dedicated-threads", .max_workers = WORKERS});
+    struct opened opened =
+        open_pool(&(struct pilfer_options){.scheduler = "dedicated-threads", .max_workers = WORKERS});
     ck_assert_uint_eq(pool_existing(opened.pool), WORKERS);
     pilfer_close(opened.executor, PILFER_CLOSE_RUN, NULL);
     opened = open_pool(
