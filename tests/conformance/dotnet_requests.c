@@ -13,6 +13,7 @@
 #include "calls.h"
 #include "dotnet_items.h"
 #include "dotnet_play.h"
+#include "idle/dotnet_workers.h"
 #include "inside.h"
 #include "pool.h"
 
@@ -227,14 +228,13 @@ void dotnet_counts(const struct subject *subject)
 {
     enum { WORKERS = 3, GOAL = 2 };
     const struct call_hooks hooks = {.start_thread = start_nobody};
-    struct still_task tasks[WORKERS] = {{.id = 0}, {.id = 1}, {.id = 2}};
     struct play play;
     play_open(&play, subject, WORKERS, GOAL, NULL, 0);
     pool_counts_change(play.pool, 0, -WORKERS, 0); /* no thread exists yet */
     expect("bytes of the word of counts", sizeof(play.pool->counts), 8);
     calls_begin(&hooks);
     for (uint32_t i = 0; i < WORKERS; i++) {
-        play_submit(&play, PLAY_OUTSIDE, &tasks[i], PILFER_PLACEMENT_GLOBAL);
+        dotnet_workers_request(play.pool, NULL);
         const struct pool_numbers numbers = pool_numbers(play.pool);
         const uint32_t engaged = i < GOAL ? i + 1 : GOAL;
         expect("engaged after so many requests", numbers.engaged, engaged);
@@ -243,11 +243,9 @@ void dotnet_counts(const struct subject *subject)
         const struct calls calls = calls_read();
         expect("threads started for them", calls.thread_starts, engaged);
         expect("releases before the first thread is started", calls.releases_before_start, 1);
-        play_begin(&play, 0); /* a turn: the next enqueue makes a request of its own */
+        check_progress();
     }
     calls_begin(NULL);
-    while (still_drain(&play.still) != NULL)
-        ;
     play_close(&play);
     check_held("3 requests at goal 2: 2 engaged, each released before its thread is started");
 }
