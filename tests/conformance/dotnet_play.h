@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scheduler dotnet with its idle policy, played by one thread: a still pool (still.h) whose requests, releases and turns
- * are the policy's own.
+ * Scheduler dotnet with its idle policy, played by one thread: a still pool (still.h) whose requests, releases and
+ * turns are the policy's own.
  *
- * How it works. The test calls the hooks of a worker's life (scheduler.h) in the order in which worker.c calls them, for
- * one worker after the other, so that any interleaving of their steps can be written down and is the same every time. A
- * wait must find its signal at once: a worker that would have to block ends the test.
+ * How it works. The test calls the hooks of a worker's life (scheduler.h) in the order in which worker.c calls them,
+ * for one worker after the other, so that any interleaving of their steps can be written down and is the same every
+ * time. A wait must find its signal at once: a worker that would have to block ends the test.
  */
 #ifndef PILFER_TESTS_CONFORMANCE_DOTNET_PLAY_H
 #define PILFER_TESTS_CONFORMANCE_DOTNET_PLAY_H

@@ -162,7 +162,7 @@ enum { STRESS_TASKS = 1000000, THIEVES = 2, BURST_MAX = 7 };
 
 struct stress {
     struct foreign_lock_deque deque;
-    struct shared_u32 done; /* written once by the owner; the thieves then take one last look each */
+    struct shared_u32 done;   /* written once by the owner; the thieves then take one last look each */
     struct shared_u32 *taken; /* [STRESS_TASKS]: how often each was taken */
     struct pilfer_task *tasks;
 };
@@ -295,7 +295,8 @@ void dotnet_dequeue_order(const struct subject *subject)
 
 /* ---- D6 ---- */
 
-/* Worker 0 steals from workers that all have one; with start 0 it begins at worker 1, being the first that is not it. */
+/* Worker 0 steals from workers that all have one; with start 0 it begins at worker 1, being the first that is not it.
+ */
 static double start_chi_squared(struct still *still, uint32_t rounds)
 {
     enum { WORKERS = 8 };
@@ -327,7 +328,8 @@ void dotnet_steal_scan(const struct subject *subject)
     const struct worker *thief = pool_worker(still.pool, 0);
     const double chi_squared = start_chi_squared(&still, ROUNDS);
     if (chi_squared > limit)
-        check_broken("the start is not spread evenly: chi-squared %.1f, at most %.2f in 999 of 1000", chi_squared, limit);
+        check_broken("the start is not spread evenly: chi-squared %.1f, at most %.2f in 999 of 1000", chi_squared,
+                     limit);
     /* Locks that cannot be had: who tries one says that it missed a steal, which still_next takes for a fault. */
     for (uint32_t i = 0; i < WORKERS; i++)
         shared_u32_store_relaxed(&deque_of(still.pool, i)->lock, 1); /* one thread */

@@ -121,8 +121,7 @@ static void play_flag(const struct subject *subject)
 /* One task at a time to a pool that falls asleep in between; a wake-up that is lost stops the test. */
 static void stress_flag(const struct subject *subject, uint32_t rounds)
 {
-    struct pilfer_executor *executor =
-        dotnet_open(subject, &(struct dotnet_pool){.min_workers = 3, .max_workers = 3});
+    struct pilfer_executor *executor = dotnet_open(subject, &(struct dotnet_pool){.min_workers = 3, .max_workers = 3});
     struct pool *pool = inside_pool(executor);
     for (uint32_t round = 0; round < rounds; round++) {
         struct timed timed;
@@ -291,8 +290,8 @@ static void submit_late(void *context)
     play_submit(late->play, PLAY_OUTSIDE, late->task, PILFER_PLACEMENT_GLOBAL);
 }
 
-/* A request is made after the worker has looked for one and before it stops counting as engaged: the goal looks reached,
- * nobody is released, and only the second look can see it. */
+/* A request is made after the worker has looked for one and before it stops counting as engaged: the goal looks
+ * reached, nobody is released, and only the second look can see it. */
 void dotnet_last_look(const struct subject *subject)
 {
     struct still_task first = {.id = 0}, second = {.id = 1};
@@ -313,7 +312,8 @@ void dotnet_last_look(const struct subject *subject)
     if (play_end(&play, 0, false))
         check_broken("the worker begins a turn, and nobody had asked for it");
     calls_begin(NULL);
-    expect("releases for a request that met the worker on its way out", play_count(&play, COUNTER_releases) - releases, 1);
+    expect("releases for a request that met the worker on its way out", play_count(&play, COUNTER_releases) - releases,
+           1);
     expect("engaged for it", play_engaged(&play), 1);
     play_wake(&play, 1);
     play_next(&play, 1, true, &second);

@@ -3,8 +3,8 @@
  * D13, D20 and D23 to D25: how many workers scheduler dotnet has, and when one goes.
  *
  * Method. The cases of the unit tests of hill climbing, the gate and the limits are run here once more, from the same
- * files (unit_cases/check.h). D13 adds the steps of a worker that is stopped, played by one thread, and counts what each
- * worker still runs after a cut.
+ * files (unit_cases/check.h). D13 adds the steps of a worker that is stopped, played by one thread, and counts what
+ * each worker still runs after a cut.
  *
  * Source. .NET 8 PortableThreadPool (ShouldStopProcessingWorkNow, SetMinThreads, SetMaxThreads), .GateThread,
  * .HillClimbing.
@@ -131,7 +131,8 @@ static void cut_under_load(struct shrinking *load)
         after[i] -= before[i];
     qsort(after, WORKERS, sizeof after[0], compare);
     if (after[WORKERS - LEFT - 1] > ITEMS_AFTER_CUT_MAX)
-        check_broken("a worker that the cut makes leave runs %llu items more", (unsigned long long)after[WORKERS - LEFT - 1]);
+        check_broken("a worker that the cut makes leave runs %llu items more",
+                     (unsigned long long)after[WORKERS - LEFT - 1]);
 }
 
 void dotnet_stop_check(const struct subject *subject)
@@ -158,7 +159,8 @@ void dotnet_stop_check(const struct subject *subject)
     shared_u32_store_release(&load.over, 1);
     pilfer_wait(load.executor, &load.latch); /* the local tasks of those that left as well */
     pilfer_close(load.executor, PILFER_CLOSE_RUN, NULL);
-    check_held("8 cut to 2: each that left ran at most %d items more; 40 local tasks moved; no spin", ITEMS_AFTER_CUT_MAX);
+    check_held("8 cut to 2: each that left ran at most %d items more; 40 local tasks moved; no spin",
+               ITEMS_AFTER_CUT_MAX);
 }
 
 /* ---- D20 ---- */
@@ -186,8 +188,8 @@ void dotnet_gate(const struct subject *subject)
 
 void dotnet_hill_climbing(const struct subject *subject)
 {
-    static const char *const cases[] = {"test_golden_vectors", "test_goal_within_limits", "test_carry_over", "test_force",
-                                        "test_intervals",      "test_off_switch"};
+    static const char *const cases[] = {"test_golden_vectors", "test_goal_within_limits", "test_carry_over",
+                                        "test_force",          "test_intervals",          "test_off_switch"};
     (void)subject;
     check_held("%d cases, golden vectors of hill_climbing.awk and the off switch among them",
                unit_cases_run(unit_hill_climbing_main, cases, COUNT_OF(cases)));

@@ -3,8 +3,8 @@
  * D14 to D19: how a worker of scheduler dotnet spins, parks and is woken.
  *
  * Method. Back-off is counted step by step as it passes platform.h (calls.h). The semaphore's word is set to what other
- * workers would have made of it; or threads of the test's own wait on it, each of which lies down before the next one is
- * started, so that their order is known.
+ * workers would have made of it; or threads of the test's own wait on it, each of which lies down before the next one
+ * is started, so that their order is known.
  *
  * Source. .NET 8 LowLevelSpinWaiter and LowLevelLifoSemaphore.
  */
@@ -16,7 +16,7 @@
 #include "pool.h"
 
 /* Fields of the semaphore's word. */
-enum { SIGNALS_SHIFT = 0, WAITERS_SHIFT = 16, SPINNERS_SHIFT = 32 };
+enum { WAITERS_SHIFT = 16, SPINNERS_SHIFT = 32 };
 #define THE_PAST_NS 1
 
 static void expect(const char *what, uint64_t is, uint64_t expected)
@@ -81,8 +81,8 @@ void dotnet_spin_shape(const struct subject *subject)
     static const struct {
         uint32_t spin_limit, processors;
         uint64_t pauses, yields;
-    } rows[] = {{0, 4, 0, 0},   {5, 4, 10, 0},   {6, 4, 11, 1},   {16, 4, 21, 11},    {35, 4, 40, 30},
-                {70, 4, 75, 65}, {280, 4, 285, 275}, {5, 1, 0, 0}, {70, 1, 0, 130}, {280, 1, 0, 550}};
+    } rows[] = {{0, 4, 0, 0},    {5, 4, 10, 0},      {6, 4, 11, 1}, {16, 4, 21, 11}, {35, 4, 40, 30},
+                {70, 4, 75, 65}, {280, 4, 285, 275}, {5, 1, 0, 0},  {70, 1, 0, 130}, {280, 1, 0, 550}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct calls calls = spin_once(subject, rows[i].spin_limit, rows[i].processors);
         if (calls.pauses != rows[i].pauses || calls.yields != rows[i].yields)
@@ -141,9 +141,9 @@ void dotnet_spinners(const struct subject *subject)
     check_trying("the cap, by one thread");
     check_cap(subject);
     check_trying("%d idle threads", THREADS);
-    struct pilfer_executor *executor = dotnet_open(subject, &(struct dotnet_pool){.min_workers = THREADS,
-                                                                                  .max_workers = THREADS,
-                                                                                  .spin_limit = PILFER_SPIN_LIMIT_MAX});
+    struct pilfer_executor *executor = dotnet_open(
+        subject,
+        &(struct dotnet_pool){.min_workers = THREADS, .max_workers = THREADS, .spin_limit = PILFER_SPIN_LIMIT_MAX});
     if (pool_existing(inside_pool(executor)) < THREADS)
         check_skip("only %u of %d threads can be started here", pool_existing(inside_pool(executor)), THREADS);
     const struct semaphore *semaphore = inside_pool(executor)->idle_state; /* first in it */
@@ -174,7 +174,8 @@ void dotnet_silent_release(const struct subject *subject)
         uint64_t waiters, spinners;
         uint32_t releases;
         uint64_t wakes; /* of them together */
-    } rows[] = {{1, 0, 1, 1}, {0, 1, 1, 0}, {1, 1, 1, 0}, {5, 1, 1, 0}, {5, 3, 3, 0}, {5, 3, 4, 1}, {5, 3, 5, 2}, {0, 0, 3, 0}};
+    } rows[] = {{1, 0, 1, 1}, {0, 1, 1, 0}, {1, 1, 1, 0}, {5, 1, 1, 0},
+                {5, 3, 3, 0}, {5, 3, 4, 1}, {5, 3, 5, 2}, {0, 0, 3, 0}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct play play;
         play_open(&play, subject, 1, 1, NULL, 0);
@@ -219,8 +220,7 @@ static void be_sleeper(void *argument)
 {
     struct sleeper *sleeper = argument;
     struct worker *worker = pool_worker(sleeper->all->play.pool, sleeper->index);
-    sleeper->result =
-        semaphore_wait(&sleeper->all->semaphore, worker, &sleeper->waiter, 0, sleeper->deadline_ns);
+    sleeper->result = semaphore_wait(&sleeper->all->semaphore, worker, &sleeper->waiter, 0, sleeper->deadline_ns);
     shared_u32_store_release(&sleeper->returned, 1);
 }
 
@@ -281,7 +281,8 @@ static uint32_t awake_after_release(struct sleepers *sleepers, uint32_t first, u
     }
 }
 
-/* A worker times out 20 s after it began to wait: of those on the stack the bottom one, which has been there longest. */
+/* A worker times out 20 s after it began to wait: of those on the stack the bottom one, which has been there longest.
+ */
 static void check_deadlines(const struct subject *subject)
 {
     const struct call_hooks hooks = {.wait = leave_at_once};
@@ -318,7 +319,8 @@ void dotnet_wake_order(const struct subject *subject)
     for (uint32_t i = 0; i < WAKES; i++) {
         const uint32_t expected = SLEEPERS - 1 - i;
         check_trying("wake %u of %d", i + 1, WAKES);
-        expect("the sleeper that is woken, the newest being due", awake_after_release(&sleepers, 1, expected + 1), expected);
+        expect("the sleeper that is woken, the newest being due", awake_after_release(&sleepers, 1, expected + 1),
+               expected);
         expect("what its wait says", sleepers.each[expected].result, SEMAPHORE_TOOK);
     }
     for (uint32_t i = 1; i < SLEEPERS - WAKES; i++)

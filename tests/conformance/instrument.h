@@ -35,9 +35,9 @@ struct instrument_trace {
     uint64_t accesses;       /* loads, stores and atomic operations since the trace began */
     uint64_t updates;        /* of those: atomic read-modify-writes, successful or not */
     uint64_t full_exchanges; /* of those: sequentially consistent exchanges */
-    bool foreign;      /* a plain write fell into the range of another owner */
-    uint32_t owner;    /* whose */
-    size_t offset;     /* and where in it */
+    bool foreign;            /* a plain write fell into the range of another owner */
+    uint32_t owner;          /* whose */
+    size_t offset;           /* and where in it */
 };
 
 /* Ends the trace. */

@@ -3,9 +3,9 @@
  * pilfer-check NAME: does a scheduler or a bound keep the contract?
  *
  * Output. One line per invariant, S1 to S10 for a scheduler, B1 to B4 for a bound, and `explore` for a short
- * exploration of either, then D1 to D26 for scheduler dotnet: `ok`, `skipped` with the reason, or what broke and the command that repeats it (of a specimen,
- * whose faults are known, `convicted`); then `N passed, N failed, N skipped`. Status 0, 1 if something is broken, 2 for
- * an unknown name or option.
+ * exploration of either, then D1 to D26 for scheduler dotnet: `ok`, `skipped` with the reason, or what broke and the
+ * command that repeats it (of a specimen, whose faults are known, `convicted`); then `N passed, N failed, N skipped`.
+ * Status 0, 1 if something is broken, 2 for an unknown name or option.
  *
  * Which policies. All invariants under the scheduler's own idle and sizing policy; those that involve the policies (S1,
  * S2, S3, S8, S9) under every other admitted pair as well. --idle and --sizing choose one pair for all.
@@ -54,7 +54,7 @@ static const struct invariant bound_invariants[] = {
 
 static const struct invariant no_invariants[] = {{NULL}};
 
-#define DOTNET_NAME "dotnet" /* has a checklist of its own */
+#define DOTNET_NAME "dotnet" /* has a checklist, under its own policies */
 
 struct request {
     struct subject subject;
@@ -322,7 +322,8 @@ int main(int argument_count, char **arguments)
     int status = check_names(&request.subject);
     const bool is_bound = status == 0 && registry_bound(request.subject.name) != NULL;
     const struct invariant *invariants = is_bound ? bound_invariants : scheduler_invariants;
-    const bool is_model = status == 0 && strcmp(request.subject.name, DOTNET_NAME) == 0;
+    const bool is_model = status == 0 && strcmp(request.subject.name, DOTNET_NAME) == 0 &&
+                          request.subject.idle == NULL && request.subject.sizing == NULL;
     const struct invariant *more = is_model ? dotnet_items : no_invariants;
     if (status == 0)
         status = check_only(request.only, invariants, more);

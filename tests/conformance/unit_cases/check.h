@@ -2,9 +2,9 @@
  *
  * As much of libcheck as lets the cases of a unit test run as an invariant of the conformance suite.
  *
- * What it is for. Some promises of scheduler dotnet are the promises of a unit: hill climbing, the gate, the limits. Their
- * cases are written once, in tests/unit/; meson compiles these files a second time, against this header in the place of
- * libcheck's and with main under another name, and unit_cases_run() calls it.
+ * What it is for. Some promises of scheduler dotnet are the promises of a unit: hill climbing, the gate, the limits.
+ * Their cases are written once, in tests/unit/; meson compiles these files a second time, against this header in the
+ * place of libcheck's and with main under another name, and unit_cases_run() calls it.
  *
  * How it works. A case runs where it is added, in order, in the process of the invariant; a failed assertion ends that
  * process as "broken", in words of its own. Only cases that the caller named are run.
@@ -30,11 +30,11 @@ enum { CK_ENV, CK_NORMAL };
             check_broken(__VA_ARGS__); \
     } while (0)
 #define ck_assert(condition) ck_assert_msg(condition, "%s:%d: not so: %s", __FILE_NAME__, __LINE__, #condition)
-#define UNIT_CASES_COMPARE(a, operator, b, type, format)                                                             \
-    do {                                                                                                             \
-        const type left_ = (a), right_ = (b);                                                                        \
-        ck_assert_msg(left_ operator right_, "%s:%d: not so: %s %s %s (" format " and " format ")", __FILE_NAME__,   \
-                      __LINE__, #a, #operator, #b, left_, right_);                                                   \
+#define UNIT_CASES_COMPARE(a, operator, b, type, format)                                                           \
+    do {                                                                                                           \
+        const type left_ = (a), right_ = (b);                                                                      \
+        ck_assert_msg(left_ operator right_, "%s:%d: not so: %s %s %s (" format " and " format ")", __FILE_NAME__, \
+                      __LINE__, #a, #operator, #b, left_, right_);                                                 \
     } while (0)
 #define ck_assert_uint_eq(a, b)   UNIT_CASES_COMPARE(a, ==, b, unsigned long long, "%llu")
 #define ck_assert_uint_ne(a, b)   UNIT_CASES_COMPARE(a, !=, b, unsigned long long, "%llu")
