@@ -4,9 +4,10 @@
  *
  * When the executor below refuses a reader. The item has been published by then, so another reader may have run it. The
  * protocol's engage gives the slot back and reports the refusal only if the queue is not empty and nobody is left to
- * look at it. Then the submitter takes its item back if it is the oldest one (which it is unless an earlier refusal
- * left others waiting) and reports the refusal: the item is the caller's again. Otherwise the item stays behind the
- * others, the submit has succeeded, and the next submit, or close, starts a reader for all of them.
+ * look at it. Then the submitter takes its item back if it is the oldest one, and reports the refusal: the item is the
+ * caller's again. Otherwise the item has been run or stays behind older ones, and the submit has succeeded. Whatever is
+ * left in the queue has counted on the slot that the submitter held; so it tries once more to start a reader. If that
+ * is refused too, the items wait for the next submit, or for close.
  *
  * Memory of readers. A reader task is free for the next start as soon as it runs, before its slot is given back. So in
  * a protocol whose count is right, whoever has taken a slot finds one of the parallelism reader tasks free.
@@ -207,12 +208,14 @@ int bound_submit(struct bound_executor *bound, struct pilfer_task *task)
     if (status != 0)
         return status;
     status = state->protocol->engage(state);
-    if (status == 0 || state->queue->take_back(state, ticket) == NULL)
+    if (status == 0)
         return 0;
-    /* Others may have counted on the slot while this submit held it: look for them as after a push. */
+    bool is_mine_again = state->queue->take_back(state, ticket) != NULL;
+    /* Others may have counted on the slot while this submit held it: look for them as after a push. Also when this item
+     * was not to be had: a reader may have run it meanwhile, or it waits behind others. */
     if (!state->queue->is_empty(state))
         state->protocol->engage(state);
-    return status;
+    return is_mine_again ? status : 0;
 }
 
 struct pilfer_task *bound_drain(struct bound_executor *bound)

@@ -138,7 +138,8 @@ static void wait_for_submitters(struct pool *pool)
 static void wait_for_quiet(struct pool *pool, bool run_queued)
 {
     for (;;) {
-        uint32_t seen = shared_u32_load_relaxed(&pool->private->quiet); /* a change since then is not slept through */
+        /* @P pool.4: relies on the counts as they were left; a change since then is not slept through. */
+        uint32_t seen = shared_u32_load_acquire(&pool->private->quiet);
         bool queued = run_queued && pool->scheduler->pending(pool);
         /* @F pool.3: the queues are read, then the counts. The other way round a worker on its last look could be
          * engaged and take the last task in between: nobody counted, nothing queued, and a task about to run. */

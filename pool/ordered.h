@@ -53,12 +53,12 @@
 #define ORDERED_LOADS(X, T, C)     X(T, C, relaxed) X(T, C, acquire) X(T, C, seq_cst)
 #define ORDERED_STORES(X, T, C)    X(T, C, relaxed) X(T, C, release) X(T, C, seq_cst)
 #define ORDERED_EXCHANGES(X, T, C) X(T, C, acquire) X(T, C, release) X(T, C, acq_rel) X(T, C, seq_cst)
-#define ORDERED_CASES(X, T, C)                   \
-    X(T, C, relaxed, relaxed, relaxed)           \
-    X(T, C, acquire, acquire, relaxed)           \
-    X(T, C, release, release, relaxed)           \
-    X(T, C, acq_rel, acq_rel, relaxed)           \
-    X(T, C, acq_rel_acquire, acq_rel, acquire)   \
+#define ORDERED_CASES(X, T, C)                 \
+    X(T, C, relaxed, relaxed, relaxed)         \
+    X(T, C, acquire, acquire, relaxed)         \
+    X(T, C, release, release, relaxed)         \
+    X(T, C, acq_rel, acq_rel, relaxed)         \
+    X(T, C, acq_rel_acquire, acq_rel, acquire) \
     X(T, C, seq_cst, seq_cst, relaxed)
 #define ORDERED_ADDS(X, T, C) X(T, C, relaxed) X(T, C, release) X(T, C, acq_rel) X(T, C, seq_cst)
 

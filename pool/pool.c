@@ -13,6 +13,7 @@
  * Labels
  *   @P pool.1      a published worker: its queues are initialised
  *   @P pool.2      the state while what is left is run: who may still submit
+ *   @P pool.4      quiet: the counts that the last worker to leave has left
  *   @F pool.1      the gate: between the submitter's mark and its read of the state, and between close's write of the
  *                  state and its read of the marks
  *   @F pool.3      a worker is engaged, then takes a task  |  close reads the queues, then the counts
@@ -63,8 +64,8 @@ enum pool_engaged pool_engage_first(struct pool *pool)
             return POOL_FULL;
         counts.engaged++;
         counts.existing = (uint16_t)(counts.existing + grow);
-        /* Full order: as pool_engage_self, @F pool.3. On failure relaxed: who leaves after the load above sees what this
-         * thread did before it. */
+        /* Full order: competes with pool_disengage. On failure relaxed: whoever leaves after the load above (seq_cst)
+         * sees what this thread did before it. */
         if (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts)))
             continue;
         counter_raise(&pool->workers_max, counts.engaged);
@@ -114,11 +115,12 @@ bool pool_engage_self(struct worker *worker)
         if (counts.engaged >= counts.goal || counts.engaged + counts.blocked >= counts.existing)
             return false;
         counts.engaged++;
-        /* Full order: as in pool_engage. @F pool.3: engaged before it takes a task; see wait_for_quiet. */
-        if (shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts))) {
-            counter_raise(&pool->workers_max, counts.engaged);
-            return true;
-        }
+        if (!shared_u64_cas_relaxed(&pool->counts, &word, counts_pack(counts))) /* ordered by fence @F pool.3 */
+            continue;
+        /* @F pool.3: engaged, then a task is taken. Without it close could see the task gone and this worker idle. */
+        ordered_fence_seq_cst();
+        counter_raise(&pool->workers_max, counts.engaged);
+        return true;
     }
 }
 
@@ -128,8 +130,8 @@ static void tell_closer(struct pool *pool)
     /* seq_cst, as the change of counts before it: @F pool.1, close writes the state, fences, and reads the counts. */
     if (shared_u32_load_seq_cst(&pool->state) == POOL_RUNNING)
         return;
-    /* relaxed: only that it changes matters; the counts, changed before, are what the closer reads (seq_cst). */
-    shared_u32_add_relaxed(&pool->private->quiet, 1);
+    /* @P pool.4: the counts were changed before; a closer that knows this change does not park on older ones. */
+    shared_u32_add_release(&pool->private->quiet, 1);
     platform_wake(&pool->private->quiet, 1);
 }
 
@@ -173,7 +175,7 @@ void pool_set_goal(struct pool *pool, uint32_t goal)
     do {
         counts = counts_unpack(word);
         counts.goal = (uint16_t)goal;
-    } while (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts))); /* full order, as pool_disengage */
+    } while (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts))); /* full order, as in pool_engage */
 }
 
 /* ---- small services ---- */

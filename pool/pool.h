@@ -36,7 +36,7 @@ struct pool_private {
     struct lock add_lock;            /* guards adding workers and the list of guests */
     struct worker *guests;           /* under add_lock; freed at the end */
     struct shared_u32 outside;       /* submits of unattached threads in progress; @F pool.1 */
-    struct shared_u32 quiet;         /* bumped when a worker disengages while closing; closer parks on it */
+    struct shared_u32 quiet;         /* bumped when a worker disengages while closing; closer parks on it; @P pool.4 */
     struct account *outside_account; /* of unattached threads; written with read-modify-writes */
     struct worker *closer;           /* the closing thread's guest while it runs leftovers; written by it; @P pool.2 */
 };

@@ -173,7 +173,7 @@ uint32_t dotnet_surrender_local(struct worker *worker)
     while ((task = foreign_lock_deque_pop(&own->local)) != NULL) {
         moved++;
         if (segment_queue_push(&dotnet->global, task) != 0) {
-            foreign_lock_deque_push(&own->local, task); /* no memory: back to where thieves find it; the place is free */
+            foreign_lock_deque_push(&own->local, task); /* no memory: back; the place is free */
             break;
         }
     }

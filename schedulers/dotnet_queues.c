@@ -91,7 +91,8 @@ static struct pilfer_task *segment_pop(struct segment *segment, bool *missed)
         /* @P dotnet_queues.2: relies on the slot and the task being written. */
         int32_t ahead = (int32_t)(shared_u32_load_acquire(&slot->sequence) - (position + 1));
         if (ahead == 0) {
-            if (!shared_u32_cas_relaxed(&segment->head, &position, position + 1)) /* the slot's number carries the order */
+            /* relaxed: the slot's number carries the order. */
+            if (!shared_u32_cas_relaxed(&segment->head, &position, position + 1))
                 continue;
             struct pilfer_task *task = shared_ptr_load_relaxed(&slot->task); /* @P dotnet_queues.2 */
             /* @P dotnet_queues.2: the slot has been read and may be written again. */
@@ -192,7 +193,8 @@ uint64_t segment_queue_depth(const struct segment_queue *queue)
     /* @P dotnet_queues.1: relies on the rings' numbers. */
     const struct segment *segment = shared_ptr_load_acquire(&queue->head);
     for (; segment != NULL; segment = shared_ptr_load_acquire(&segment->next)) { /* @P dotnet_queues.1 */
-        int32_t here = segment_depth(segment, shared_u32_load_relaxed(&segment->head)); /* ordered by the caller's fence */
+        /* relaxed: ordered by the caller's fence. */
+        int32_t here = segment_depth(segment, shared_u32_load_relaxed(&segment->head));
         depth += here > 0 ? (uint64_t)here : 0;
     }
     return depth;

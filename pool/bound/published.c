@@ -58,7 +58,7 @@ static int published_engage(struct bound_state *state)
         return 0;
     int64_t expected = shared_i64_load_relaxed(&state->readers);    /* c: R3 */
     int64_t desired = shared_i64_load_relaxed(&state->readers) + 1; /* d: R4 */
-    if (!interlocked_cas(&state->readers, expected, desired)) { /* e: R2 */
+    if (!interlocked_cas(&state->readers, expected, desired)) {     /* e: R2 */
         bound_count(state, BOUND_cas_lost, 1);
         return 0;
     }

@@ -47,10 +47,10 @@ enum explored_fence { EXPLORED_FENCE_seq_cst, EXPLORED_FENCE_light, EXPLORED_FEN
 struct __attribute__((aligned(64))) explored_site {
     const char *file, *function, *operation, *expression; /* expression: the first argument as written */
     uint32_t line;
-    uint8_t kind;                   /* enum explored_kind */
-    uint8_t order, failure, fence;  /* what the operation does now */
+    uint8_t kind;                                    /* enum explored_kind */
+    uint8_t order, failure, fence;                   /* what the operation does now */
     uint8_t written, written_failure, written_fence; /* what the source says */
-    uint8_t reached;                /* set when an operation runs here */
+    uint8_t reached;                                 /* set when an operation runs here */
 };
 
 /* ---- for ordered/explored.h ---- */
@@ -225,7 +225,6 @@ void explored_site_reset(const struct explored_site *site);
 /* Whether an operation ran at the site or a copy of it since sites_forget. */
 bool explored_site_reached(const struct explored_site *site);
 void explored_sites_forget(void);
-const char *explored_order_name(enum explored_order order);
 
 extern const char *const explored_model_names[EXPLORED_MODEL_COUNT];       /* sc tso ra */
 extern const char *const explored_strategy_names[EXPLORED_STRATEGY_COUNT]; /* exhaustive random pct */

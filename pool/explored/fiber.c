@@ -142,14 +142,6 @@ void fiber_jumped_out(void)
 #endif
 }
 
-void fiber_free(struct fiber *fiber)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    if (fiber->stack != NULL)
-        munmap((char *)fiber->stack - page, fiber->stack_size + page);
-    fiber->stack = NULL;
-}
-
 static void fiber_main(struct fiber *fiber)
 {
 #ifdef FIBER_ADDRESS_SANITIZER

@@ -29,7 +29,6 @@ struct fiber {
 
 /* Allocates the stack of a zeroed fiber. 0 or -ENOMEM. */
 int fiber_allocate(struct fiber *fiber, size_t stack_size);
-void fiber_free(struct fiber *fiber);
 
 /* Makes the fiber begin with body(argument) at the next switch to it, whatever it did before. body never returns: it
  * ends with a switch away. */

@@ -273,11 +273,11 @@ void explored_free(void *memory)
     {                                    \
         note(address, SIZE, WRITE);      \
     }
-#define DEFINE_ACCESSES(SIZE)                          \
-    DEFINE_ACCESS(__tsan_read##SIZE, SIZE, false)      \
+#define DEFINE_ACCESSES(SIZE)                     \
+    DEFINE_ACCESS(__tsan_read##SIZE, SIZE, false) \
     DEFINE_ACCESS(__tsan_write##SIZE, SIZE, true)
-#define DEFINE_UNALIGNED(SIZE)                                  \
-    DEFINE_ACCESS(__tsan_unaligned_read##SIZE, SIZE, false)     \
+#define DEFINE_UNALIGNED(SIZE)                              \
+    DEFINE_ACCESS(__tsan_unaligned_read##SIZE, SIZE, false) \
     DEFINE_ACCESS(__tsan_unaligned_write##SIZE, SIZE, true)
 DEFINE_ACCESSES(1)
 DEFINE_ACCESSES(2)

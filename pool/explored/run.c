@@ -95,25 +95,28 @@ static void set_broken(const char *invariant, const char *text)
     snprintf(run.result.text, sizeof run.result.text, "%s", text);
 }
 
-_Noreturn void run_broken(const char *invariant, const char *format, ...)
+static void set_broken_as_told(const char *invariant, const char *format, va_list arguments)
 {
     char text[sizeof run.result.text];
+    vsnprintf(text, sizeof text, format, arguments);
+    set_broken(invariant, text);
+}
+
+_Noreturn void run_broken(const char *invariant, const char *format, ...)
+{
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    set_broken_as_told(invariant, format, arguments);
     va_end(arguments);
-    set_broken(invariant, text);
     leave();
 }
 
 _Noreturn void explored_fail(const char *invariant, const char *format, ...)
 {
-    char text[sizeof run.result.text];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    set_broken_as_told(invariant, format, arguments);
     va_end(arguments);
-    set_broken(invariant, text);
     leave();
 }
 

@@ -87,9 +87,3 @@ void explored_sites_forget(void)
     for (struct explored_site *copy = __start_explored_sites; copy < __stop_explored_sites; copy++)
         copy->reached = 0;
 }
-
-const char *explored_order_name(enum explored_order order)
-{
-    static const char *const names[] = {"relaxed", "acquire", "release", "acq_rel", "seq_cst"};
-    return names[order];
-}

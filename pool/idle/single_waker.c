@@ -34,8 +34,7 @@ static bool become_searcher(struct single *single)
 {
     uint32_t expected = 0;
     /* relaxed, both: ordered by fence @F single.1; the load is re-checked by CAS. */
-    return shared_u32_load_relaxed(&single->searching) == 0 &&
-           shared_u32_cas_relaxed(&single->searching, &expected, 1);
+    return shared_u32_load_relaxed(&single->searching) == 0 && shared_u32_cas_relaxed(&single->searching, &expected, 1);
 }
 
 /* Wakes a searcher if there is none. When no worker can be engaged the word is given back, and then the queues are read

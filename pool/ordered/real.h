@@ -112,7 +112,7 @@ static inline void counter_add_shared(struct shared_u64 *counter, uint64_t amoun
 
 static inline void counter_raise(struct shared_u64 *counter, uint64_t value)
 {
-    uint64_t seen = shared_u64_load_relaxed(counter);                     /* counter only */
+    uint64_t seen = shared_u64_load_relaxed(counter);                      /* counter only */
     while (seen < value && !shared_u64_cas_relaxed(counter, &seen, value)) /* counter only */
         ;
 }

@@ -408,7 +408,7 @@ static int hill_init(struct pool *pool)
 
 const struct sizing_policy sizing_hill_climbing = {
     .name = "hill-climbing",
-    .summary = "as .NET 8: climbs after throughput, adds a worker to starving requests",
+    .summary = "as .NET 8: climbs after throughput, a gate adds workers",
     .limits = hill_limits,
     .starts_late = true,
     .pool_state_size = sizeof(struct hill),

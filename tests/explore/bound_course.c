@@ -75,29 +75,40 @@ static void item_given_back(struct pilfer_task *task)
     pilfer_latch_arrive(item->course->latch);
 }
 
+static struct item *make_item(struct course *course, uint32_t number)
+{
+    struct item *item = platform_alloc(sizeof *item);
+    if (item == NULL)
+        explored_fail("limit", "no memory for %s", item_names[number]);
+    *item = (struct item){.task.run = item_run, .course = course, .number = number, .load = load_of(number)};
+    explored_name(item, item_names[number]);
+    return item;
+}
+
+void course_make_items(struct course *course)
+{
+    for (uint32_t i = 0; i < course->count; i++)
+        course->records[i].item = make_item(course, i);
+}
+
 bool course_submit(struct course *course, uint32_t number)
 {
     struct record *record = &course->records[number];
     uint32_t *submitting = &course->submitting[explored_thread_self()], outer = *submitting;
-    struct item *item = platform_alloc(sizeof *item);
-    if (item != NULL) {
-        *item = (struct item){.task.run = item_run, .course = course, .number = number, .load = load_of(number)};
-        record->item = item;
-        explored_name(item, item_names[number]);
-        explored_note("submits %s", item_names[number]);
-        *submitting = number + 1;
-        int status = pilfer_submit(course->executor, &item->task, PILFER_PLACEMENT_DEFAULT);
-        *submitting = outer;
-        if (status == 0) {
-            record->accepted = true;
-            return true;
-        }
-        explored_note("%s is refused: %s", item_names[number], strerror(-status));
-        if (!course->may_refuse)
-            explored_fail("B1", "%s was refused without a reason: %s", item_names[number], strerror(-status));
-        if (record->runs > 0)
-            explored_fail("B1", "%s was refused and has run", item_names[number]);
-    }
+    if (record->item == NULL)
+        record->item = make_item(course, number);
+    explored_note("submits %s", item_names[number]);
+    *submitting = number + 1;
+    int status = pilfer_submit(course->executor, &record->item->task, PILFER_PLACEMENT_DEFAULT);
+    *submitting = outer;
+    record->accepted = status == 0;
+    if (record->accepted)
+        return true;
+    explored_note("%s is refused: %s", item_names[number], strerror(-status));
+    if (!course->may_refuse)
+        explored_fail("B1", "%s was refused without a reason: %s", item_names[number], strerror(-status));
+    if (record->runs > 0)
+        explored_fail("B1", "%s was refused and has run", item_names[number]);
     pilfer_latch_arrive(course->latch);
     return false;
 }
@@ -114,12 +125,9 @@ static void read_counter(void *context, const char *name, double value)
     const struct {
         const char *name;
         double *value;
-    } known[] = {{"readers_total", &counters->total},
-                 {"readers_zero", &counters->zero},
-                 {"readers_single", &counters->single},
-                 {"items_run", &counters->items_run},
-                 {"readers_active_max", &counters->active_max},
-                 {"stranded", &counters->stranded},
+    } known[] = {{"readers_total", &counters->total},           {"readers_zero", &counters->zero},
+                 {"readers_single", &counters->single},         {"items_run", &counters->items_run},
+                 {"readers_active_max", &counters->active_max}, {"stranded", &counters->stranded},
                  {"reader_starts_refused", &counters->refused}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(name, known[i].name) == 0)
@@ -211,7 +219,7 @@ void course_open(struct course *course, const struct configuration *configuratio
 
 static void wait_for_readers(const struct course *course)
 {
-    /* Acquire @P bound.1: what the readers did is visible. */
+    /* Acquire: what the readers did before they gave their slots back, at @F safe.1, is visible. */
     while (shared_u64_load_acquire(&course->state->present) != 0)
         platform_yield();
 }
@@ -226,7 +234,8 @@ void course_rest(struct course *course)
 void course_rest_after_refusals(struct course *course)
 {
     wait_for_readers(course);
-    course->may_wait = counter_read(&course->state->counters[BOUND_reader_starts_refused]) > 0;
+    /* After one refusal another start is tried for what is left; only if that is refused too may items wait. */
+    course->may_wait = counter_read(&course->state->counters[BOUND_reader_starts_refused]) > 1;
     judge(course);
 }
 

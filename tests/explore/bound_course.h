@@ -32,8 +32,8 @@ struct item {
 enum attempt_end { ATTEMPT_OPEN, ATTEMPT_AT_BOUND, ATTEMPT_LOST, ATTEMPT_SWAPPED };
 struct attempt {
     enum attempt_end end;
-    uint32_t reads;           /* steps b, c, d made so far */
-    int64_t read[3];          /* what they read */
+    uint32_t reads;              /* steps b, c, d made so far */
+    int64_t read[3];             /* what they read */
     uint32_t read_at[3], end_at; /* after how many changes of `readers` that was the value; and at step e */
 };
 
@@ -41,10 +41,10 @@ struct record {
     struct item *item;
     bool accepted;
     uint32_t runs, given_back;
-    uint32_t children; /* items that it submits when it runs: those with the next free numbers */
-    bool frees;        /* it frees its own memory as its first step */
+    uint32_t children;                    /* items that it submits when it runs: those with the next free numbers */
+    bool frees;                           /* it frees its own memory as its first step */
     struct pilfer_latch *arrives, *waits; /* it arrives here, then it waits here; may be NULL */
-    uint32_t work_steps; /* steps of its own after that */
+    uint32_t work_steps;                  /* steps of its own after that */
     struct attempt attempt;
 };
 
@@ -58,7 +58,7 @@ struct course {
     struct pilfer_latch *latch; /* items that are not at their end */
     struct record records[ITEMS_MAX];
     uint32_t count;
-    int64_t active; /* items between their first and last step, by their own count */
+    int64_t active;                            /* items between their first and last step, by their own count */
     uint32_t submitting[EXPLORED_THREADS_MAX]; /* number of the item + 1; 0: none */
     /* The life of `readers`: its value and the readers that there were in truth, after each change. */
     int64_t values[CHANGES_MAX], readers[CHANGES_MAX];
@@ -70,6 +70,9 @@ struct course {
 /* Opens the bound of the configuration: `items` items will be submitted, at most `limit` run at once. */
 void course_open(struct course *course, const struct configuration *configuration, uint32_t workers, uint32_t limit,
                  uint32_t items);
+
+/* Makes all items now, so that a submit allocates nothing for them. */
+void course_make_items(struct course *course);
 
 /* Submits the item with this number, in memory of its own; true if it was accepted. Any thread. */
 bool course_submit(struct course *course, uint32_t number);

@@ -122,8 +122,10 @@ void course_miscounted(const struct course *course, int64_t readers)
 {
     const long long c = course->wrong_swap.read[STEP_C], d = course->wrong_swap.read[STEP_D];
     if (course->wrong_item > 0)
-        explored_fail("race R4", "the count is %lld for good, with no reader: item %u's submit read %lld at step c and "
-                      "%lld at d, and swapped %lld for %lld", (long long)readers, course->wrong_item, c, d, c, d + 1);
+        explored_fail("race R4",
+                      "the count is %lld for good, with no reader: item %u's submit read %lld at step c and "
+                      "%lld at d, and swapped %lld for %lld",
+                      (long long)readers, course->wrong_item, c, d, c, d + 1);
     explored_fail("B4", "the count is %lld, with no reader", (long long)readers);
 }
 

@@ -175,11 +175,13 @@ static void items_meet(const struct configuration *configuration)
 /* Over inline a reader may be refused, since a stranger's submit needs memory; elsewhere the channel's growth is. */
 static void start_refused(const struct configuration *configuration)
 {
-    enum { FAILURES_MAX = 2 };
     struct course course;
-    course_open(&course, configuration, 2, 1 + explored_choose(2), 6);
+    const uint32_t limit = 1 + explored_choose(2), items_each = 1 + explored_choose(3);
+    const uint32_t failures = 1 + explored_choose(2);
+    course_open(&course, configuration, 2, limit, 2 * items_each);
+    course_make_items(&course);
     course.may_refuse = true;
-    submit_from(&course, 2, 3, FAILURES_MAX);
+    submit_from(&course, 2, items_each, failures);
     course_rest_after_refusals(&course);
     end(&course);
 }
@@ -235,7 +237,10 @@ static bool tries_again(const struct configuration *configuration)
     return !configuration->specimen;
 }
 
-#define BOUND(NAME, PROMISE, APPLIES, BODY, EXHAUSTIVE) {NAME, PROMISE, SCENARIO_BOUND, APPLIES, BODY, EXHAUSTIVE}
+#define BOUND(NAME, PROMISE, APPLIES, BODY, EXHAUSTIVE)          \
+    {                                                            \
+        NAME, PROMISE, SCENARIO_BOUND, APPLIES, BODY, EXHAUSTIVE \
+    }
 const struct scenario bound_scenarios[] = {
     BOUND("one-item", "one item, then silence: it runs", NULL, one_item, true),
     BOUND("reader-ends", "an item that comes while the reader leaves is run", NULL, reader_ends, true),

@@ -16,14 +16,14 @@ enum { STEPS_MAX = 2000, UNBOUNDED = 254, CHOICES_ROOM = 65536 };
 
 static uint32_t expectations_failed;
 
-#define EXPECT(CONDITION, ...)                                                                \
-    do {                                                                                      \
-        if (!(CONDITION)) {                                                                   \
-            expectations_failed++;                                                            \
-            printf("%s:%d: not true: %s: ", __FILE__, __LINE__, #CONDITION);                  \
-            printf(__VA_ARGS__);                                                              \
-            printf("\n");                                                                     \
-        }                                                                                     \
+#define EXPECT(CONDITION, ...)                                               \
+    do {                                                                     \
+        if (!(CONDITION)) {                                                  \
+            expectations_failed++;                                           \
+            printf("%s:%d: not true: %s: ", __FILE__, __LINE__, #CONDITION); \
+            printf(__VA_ARGS__);                                             \
+            printf("\n");                                                    \
+        }                                                                    \
     } while (0)
 
 static inline struct explored_settings settings_exhaustive(enum explored_model model, uint32_t preemption_bound)

@@ -53,21 +53,21 @@ static void race_read_then_write(void *context)
     platform_thread_join(other);
 }
 
-#define READ_THEN_WRITE(NAME, STORE_ORDER, LOAD_ORDER)                           \
-    static void NAME##_reader(void *argument)                                    \
-    {                                                                            \
-        struct box *box = argument;                                              \
-        read_data(box);                                                          \
-        shared_u32_store_##STORE_ORDER(&box->flag, 1);                           \
-    }                                                                            \
-    static void NAME(void *context)                                              \
-    {                                                                            \
-        struct box *box = platform_alloc(sizeof *box);                           \
-        (void)context;                                                           \
-        struct platform_thread *other = start(NAME##_reader, box);               \
-        if (shared_u32_load_##LOAD_ORDER(&box->flag) == 1)                       \
-            box->data = 1;                                                       \
-        platform_thread_join(other);                                             \
+#define READ_THEN_WRITE(NAME, STORE_ORDER, LOAD_ORDER)             \
+    static void NAME##_reader(void *argument)                      \
+    {                                                              \
+        struct box *box = argument;                                \
+        read_data(box);                                            \
+        shared_u32_store_##STORE_ORDER(&box->flag, 1);             \
+    }                                                              \
+    static void NAME(void *context)                                \
+    {                                                              \
+        struct box *box = platform_alloc(sizeof *box);             \
+        (void)context;                                             \
+        struct platform_thread *other = start(NAME##_reader, box); \
+        if (shared_u32_load_##LOAD_ORDER(&box->flag) == 1)         \
+            box->data = 1;                                         \
+        platform_thread_join(other);                               \
     }
 READ_THEN_WRITE(race_read_relaxed, relaxed, relaxed)
 READ_THEN_WRITE(no_race_read_release, release, acquire)
@@ -81,24 +81,24 @@ static void no_race_reads(void *context)
     platform_thread_join(other);
 }
 
-#define HAND_OVER(NAME, BEFORE_STORE, STORE_ORDER, LOAD_ORDER, AFTER_LOAD)       \
-    static void NAME##_writer(void *argument)                                    \
-    {                                                                            \
-        struct box *box = argument;                                              \
-        box->data = 1;                                                           \
-        BEFORE_STORE;                                                            \
-        shared_u32_store_##STORE_ORDER(&box->flag, 1);                           \
-    }                                                                            \
-    static void NAME(void *context)                                              \
-    {                                                                            \
-        struct box *box = platform_alloc(sizeof *box);                           \
-        (void)context;                                                           \
-        struct platform_thread *other = start(NAME##_writer, box);               \
-        if (shared_u32_load_##LOAD_ORDER(&box->flag) == 1) {                     \
-            AFTER_LOAD;                                                          \
-            box->data++;                                                         \
-        }                                                                        \
-        platform_thread_join(other);                                             \
+#define HAND_OVER(NAME, BEFORE_STORE, STORE_ORDER, LOAD_ORDER, AFTER_LOAD) \
+    static void NAME##_writer(void *argument)                              \
+    {                                                                      \
+        struct box *box = argument;                                        \
+        box->data = 1;                                                     \
+        BEFORE_STORE;                                                      \
+        shared_u32_store_##STORE_ORDER(&box->flag, 1);                     \
+    }                                                                      \
+    static void NAME(void *context)                                        \
+    {                                                                      \
+        struct box *box = platform_alloc(sizeof *box);                     \
+        (void)context;                                                     \
+        struct platform_thread *other = start(NAME##_writer, box);         \
+        if (shared_u32_load_##LOAD_ORDER(&box->flag) == 1) {               \
+            AFTER_LOAD;                                                    \
+            box->data++;                                                   \
+        }                                                                  \
+        platform_thread_join(other);                                       \
     }
 #define NONE (void)0
 HAND_OVER(race_relaxed, NONE, relaxed, relaxed, NONE)
@@ -171,21 +171,21 @@ static void no_race_reuse(void *context)
 }
 
 /* A block is zeroed by whoever gets it, and freed after the last access of all others. */
-#define PUBLISH(NAME, STORE_ORDER, LOAD_ORDER)                                   \
-    static void NAME##_writer(void *argument)                                    \
-    {                                                                            \
-        struct cell *cell = platform_alloc(sizeof *cell);                        \
-        shared_ptr_store_##STORE_ORDER(&((struct cell *)argument)->next, cell);  \
-    }                                                                            \
-    static void NAME(void *context)                                              \
-    {                                                                            \
-        struct cell *cell = platform_alloc(sizeof *cell);                        \
-        (void)context;                                                           \
-        struct platform_thread *other = start(NAME##_writer, cell);              \
-        struct cell *next = shared_ptr_load_##LOAD_ORDER(&cell->next);           \
-        if (next != NULL)                                                        \
-            shared_ptr_load_relaxed(&next->next);                                \
-        platform_thread_join(other);                                             \
+#define PUBLISH(NAME, STORE_ORDER, LOAD_ORDER)                                  \
+    static void NAME##_writer(void *argument)                                   \
+    {                                                                           \
+        struct cell *cell = platform_alloc(sizeof *cell);                       \
+        shared_ptr_store_##STORE_ORDER(&((struct cell *)argument)->next, cell); \
+    }                                                                           \
+    static void NAME(void *context)                                             \
+    {                                                                           \
+        struct cell *cell = platform_alloc(sizeof *cell);                       \
+        (void)context;                                                          \
+        struct platform_thread *other = start(NAME##_writer, cell);             \
+        struct cell *next = shared_ptr_load_##LOAD_ORDER(&cell->next);          \
+        if (next != NULL)                                                       \
+            shared_ptr_load_relaxed(&next->next);                               \
+        platform_thread_join(other);                                            \
     }
 struct cell {
     struct shared_ptr next;
@@ -193,22 +193,22 @@ struct cell {
 PUBLISH(race_publish_relaxed, relaxed, acquire)
 PUBLISH(no_race_publish, release, acquire)
 
-#define FREE_AFTER(NAME, STORE_ORDER, LOAD_ORDER)                                \
-    static void NAME##_user(void *argument)                                      \
-    {                                                                            \
-        struct box *box = argument;                                              \
-        shared_u32_add_relaxed(box->block, 1);                                   \
-        shared_u32_store_##STORE_ORDER(&box->flag, 1);                           \
-    }                                                                            \
-    static void NAME(void *context)                                              \
-    {                                                                            \
-        struct box *box = platform_alloc(sizeof *box);                           \
-        (void)context;                                                           \
-        box->block = platform_alloc(sizeof(struct shared_u32));                  \
-        struct platform_thread *other = start(NAME##_user, box);                 \
-        if (shared_u32_load_##LOAD_ORDER(&box->flag) == 1)                       \
-            platform_free(box->block);                                           \
-        platform_thread_join(other);                                             \
+#define FREE_AFTER(NAME, STORE_ORDER, LOAD_ORDER)                \
+    static void NAME##_user(void *argument)                      \
+    {                                                            \
+        struct box *box = argument;                              \
+        shared_u32_add_relaxed(box->block, 1);                   \
+        shared_u32_store_##STORE_ORDER(&box->flag, 1);           \
+    }                                                            \
+    static void NAME(void *context)                              \
+    {                                                            \
+        struct box *box = platform_alloc(sizeof *box);           \
+        (void)context;                                           \
+        box->block = platform_alloc(sizeof(struct shared_u32));  \
+        struct platform_thread *other = start(NAME##_user, box); \
+        if (shared_u32_load_##LOAD_ORDER(&box->flag) == 1)       \
+            platform_free(box->block);                           \
+        platform_thread_join(other);                             \
     }
 FREE_AFTER(race_free_relaxed, release, relaxed)
 FREE_AFTER(no_race_free, release, acquire)
@@ -338,7 +338,7 @@ static void crash_stack(void *context)
 
 /* ---- the table ---- */
 
-#define RACE    "data race"
+#define RACE      "data race"
 #define NO_MEMORY "use after free"
 
 static const struct {

@@ -174,8 +174,7 @@ static void list_cells(struct walk *walk)
                 const struct scenario *scenario = subject->scenarios[i];
                 const struct configuration *configuration = &subject->configurations[j];
                 if (!request->models[model] || !is_wanted(request->scenario, scenario->name) ||
-                    !is_wanted(request->configuration, configuration->label) ||
-                    !does_apply(scenario, configuration) ||
+                    !is_wanted(request->configuration, configuration->label) || !does_apply(scenario, configuration) ||
                     (request->strategies[EXPLORED_EXHAUSTIVE] && !scenario->exhaustive))
                     continue;
                 struct cell *cell = &walk->cells[walk->count++];

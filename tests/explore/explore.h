@@ -4,8 +4,8 @@
  *
  * How it works. A subject's scenarios, configurations and models make cells. Random and pct runs go round the cells;
  * each run has a seed of its own, made from the seed and its number, so any run can be made again alone. An exhaustive
- * walk takes one cell after another. Of each invariant that is broken the shortest run is kept; it is shrunk by
- * dropping deviations, made again with traces, and printed.
+ * walk takes one cell after another. Of each invariant that is broken the run that is easiest to read is kept; it is
+ * shrunk by dropping deviations, made again with traces, and printed.
  */
 #ifndef PILFER_TESTS_EXPLORE_EXPLORE_H
 #define PILFER_TESTS_EXPLORE_EXPLORE_H
@@ -48,7 +48,7 @@ struct violation {
     struct cell cell;
     struct explored_choice *choices;
     uint32_t choice_count, deviations_found, effort; /* effort: to read it; before it was shrunk */
-    uint64_t run; /* number of the run in which it was met first */
+    uint64_t run;                                    /* number of the run in which it was met first */
 };
 
 struct outcome {
@@ -83,7 +83,7 @@ bool report_violation(FILE *to, const struct subject *subject, const struct viol
 /* One line: the invariant, what was seen, the command that replays it. */
 void report_brief(FILE *to, const struct subject *subject, const struct violation *violation);
 
-/* A data race that any machine shows must be found before anything else is believed; false: the explorer is broken. */
+/* A lost update must be found before anything else is believed; false: the explorer is broken. */
 bool canary_is_caught(void);
 
 /* ---- mutants ---- */

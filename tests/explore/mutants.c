@@ -20,7 +20,7 @@
 
 #include "watch.h"
 
-enum { MUTANTS_MAX = 1024, RUNS_TO_KILL = 200000, RUNS_TO_REACH = 40, NAMES_MAX = 512 };
+enum { MUTANTS_MAX = 1024, MUTANTS_OF_ONE = 3, RUNS_TO_KILL = 200000, RUNS_TO_REACH = 40, NAMES_MAX = 512 };
 
 struct mutant {
     const struct explored_site *site;
@@ -120,9 +120,13 @@ static uint32_t list_mutants(struct mutant *out)
 {
     const struct explored_site *const *sites;
     uint32_t site_count = explored_sites(&sites), count = 0;
-    for (uint32_t i = 0; i < site_count && count + 3 < MUTANTS_MAX; i++)
-        if (is_ours(sites[i]))
-            count += add_mutants(out + count, sites[i], ordinal_of(sites, i));
+    for (uint32_t i = 0; i < site_count; i++) {
+        if (!is_ours(sites[i]))
+            continue;
+        if (count + MUTANTS_OF_ONE > MUTANTS_MAX)
+            abort(); /* more than the table holds: none may be forgotten */
+        count += add_mutants(out + count, sites[i], ordinal_of(sites, i));
+    }
     return count;
 }
 
@@ -226,7 +230,7 @@ int explore_mutants(const struct request *request)
         killed += check_mutant(&mutants[i], request, &survivors);
     uint32_t stale = stale_lines(mutants, count);
     if (survivors > 0)
-        printf("%u survive for the reason given\n", survivors);
+        printf("%u survive for the reason given; noticed: %u %%\n", survivors, killed * 100 / count);
     printf("killed %u of %u%s\n", killed, count, watch_signal() != 0 ? ", interrupted" : "");
     return killed + survivors == count && stale == 0 ? 0 : 1;
 }

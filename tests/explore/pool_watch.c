@@ -7,6 +7,8 @@
  * of workers allows; and when drain has said that nothing is left, next must say so too, for every worker. A copy is
  * made when its name is first asked for, and never changes after that: the one file-scope state that a scenario meets.
  */
+#include <stdlib.h>
+
 #include "pool.h"
 
 /* Steps that next may take alone. The longest, chase-lev's, takes 40 with one worker and its substitutes, 63 with six;
@@ -61,5 +63,5 @@ const struct scheduler *__wrap_registry_scheduler(const char *name)
         watched[i].table.drain = scheduler->drain != NULL ? watched_drain : NULL;
         return &watched[i].table;
     }
-    return scheduler; /* more schedulers than places: unwatched */
+    abort(); /* more schedulers than places: none may go unwatched */
 }

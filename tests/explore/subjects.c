@@ -40,10 +40,19 @@ static void add_slots(struct subject *subject, struct configuration configuratio
     add(subject, &configuration);
 }
 
+static bool applies_somewhere(const struct scenario *scenario, const struct subject *subject)
+{
+    bool applies = scenario->applies == NULL;
+    for (uint32_t i = 0; !applies && i < subject->configuration_count; i++)
+        applies = scenario->applies(&subject->configurations[i]);
+    return applies;
+}
+
+/* After the configurations: a scenario that fits none of them is not one of the subject's. */
 static void add_scenarios(struct subject *subject, const struct scenario *scenarios, uint32_t count, uint32_t kind)
 {
     for (uint32_t i = 0; i < count && subject->scenario_count < SCENARIOS_MAX; i++)
-        if ((scenarios[i].kinds & kind) != 0)
+        if ((scenarios[i].kinds & kind) != 0 && applies_somewhere(&scenarios[i], subject))
             subject->scenarios[subject->scenario_count++] = &scenarios[i];
 }
 

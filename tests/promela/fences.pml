@@ -276,7 +276,7 @@ inline dispatch()
 inline announce_idle()
 {
     subtract(COUNTS);
-#ifndef FAULT_NO_FENCE_LEAVE
+#if POLICY != LIFO && !defined(FAULT_NO_FENCE_LEAVE)
     fence();
 #endif
 #if POLICY == LIFO
@@ -375,14 +375,11 @@ proctype enters(byte me)
 
 #if POLICY == GUEST
     store(MARK, 1);
-#ifndef FAULT_NO_FENCE_MARK
-    fence();
-#endif
 #else
     add_below(MARK, 1);
 #endif
-#ifndef FAULT_STATE_RELAXED
-    after_own_exchanges();
+#ifndef FAULT_NO_FENCE_MARK
+    fence();
 #endif
     if
     :: LOAD(STATE) == 0 -> store_release(TASK(0), 1)

@@ -403,7 +403,14 @@ inline announce_idle()
     :: queued > 0 ->
 #endif
 #endif
-       d_step { again = engaged < GOAL; engaged = engaged + again }
+       d_step {
+#ifdef FAULT_COUNTED_TWICE
+           again = engaged < GOAL;
+#else
+           again = engaged < GOAL && engaged + blocked < existing;
+#endif
+           engaged = engaged + again
+       }
     :: else
     fi
 #endif

@@ -11,7 +11,7 @@
 void taker_note(struct taker *taker, uint64_t task)
 {
     if (taker->count == sizeof(taker->tasks) / sizeof(taker->tasks[0]))
-        explored_fail("exactly-once", "a thread took more tasks than there are");
+        explored_fail("exactly once", "a thread took more tasks than there are");
     taker->tasks[taker->count++] = (uint32_t)task;
 }
 
@@ -22,14 +22,14 @@ void takers_check(const struct taker *const *takers, uint32_t taker_count, uint3
         for (uint32_t k = 0; k < takers[i]->count; k++) {
             uint32_t task = takers[i]->tasks[k];
             if (task == 0 || task > task_count)
-                explored_fail("exactly-once", "task %u was taken, which nobody pushed", task);
+                explored_fail("exactly once", "task %u was taken, which nobody pushed", task);
             if (++times[task] == 2)
-                explored_fail("exactly-once", "task %u was taken twice", task);
+                explored_fail("exactly once", "task %u was taken twice", task);
         }
     }
     for (uint32_t task = 1; task <= task_count; task++)
         if (times[task] == 0)
-            explored_fail("exactly-once", "task %u was lost", task);
+            explored_fail("exactly once", "task %u was lost", task);
 }
 
 void *historic_alloc(size_t size)
@@ -62,22 +62,24 @@ extern const struct scenario historic_coreclr_14015[], historic_dotnet_100506_un
     historic_dotnet_local_queue_missed[];
 
 /* Name, summary, program, what breaks. */
-#define BUG(NAME, SUMMARY, PROGRAM, BREAKS)                              \
-    {NAME, SUMMARY, &historic_##PROGRAM[HISTORIC_PUBLISHED], 1, BREAKS}, \
-    {NAME "-mended", SUMMARY ": mended", &historic_##PROGRAM[HISTORIC_MENDED], 1, NULL}
+#define BUG(NAME, SUMMARY, PROGRAM, BREAKS)                                               \
+    {NAME, SUMMARY, &historic_##PROGRAM[HISTORIC_PUBLISHED], 1, BREAKS},                  \
+    {                                                                                     \
+        NAME "-mended", SUMMARY ": mended", &historic_##PROGRAM[HISTORIC_MENDED], 1, NULL \
+    }
 
 const struct code_subject historic_subjects[] = {
     BUG("chase-lev-2013-growth", "grown array published relaxed (ra)", growth, "data race"),
-    BUG("chase-lev-unsigned", "pop of a fresh deque with unsigned indices (sc)", unsigned_indices, "exactly-once"),
+    BUG("chase-lev-unsigned", "pop of a fresh deque with unsigned indices (sc)", unsigned_indices, "exactly once"),
     BUG("chase-lev-plain-cells", "slots in plain memory (sc, ra)", plain_cells, "data race"),
-    BUG("crossbeam-726", "batch steal from an outgrown array, CVE-2021-32810 (sc)", batch, "exactly-once"),
-    BUG("crossbeam-149", "slot read after the CAS that gives it away (sc)", read_after_cas, "exactly-once"),
+    BUG("crossbeam-726", "batch steal from an outgrown array, CVE-2021-32810 (sc)", batch, "exactly once"),
+    BUG("crossbeam-149", "slot read after the CAS that gives it away (sc)", read_after_cas, "exactly once"),
     BUG("deque-free-at-growth", "outgrown array freed under a thief (sc)", free_at_growth, "use after free"),
-    BUG("steal-half-one-cas", "half of a Chase-Lev deque taken with one CAS (sc)", half_one_cas, "exactly-once"),
-    BUG("tokio-5041", "narrow index comes back under a thief (sc)", narrow_index, "exactly-once"),
-    BUG("abp-tag", "ABP deque emptied without a new tag (sc)", abp_tag, "exactly-once"),
-    BUG("abp-relaxed", "ABP thief without orders (ra)", abp_relaxed, "exactly-once"),
-    BUG("ck-e78c421", "FIFO says empty after its node was used again (sc)", node_reuse, "false-empty"),
+    BUG("steal-half-one-cas", "half of a Chase-Lev deque taken with one CAS (sc)", half_one_cas, "exactly once"),
+    BUG("tokio-5041", "narrow index comes back under a thief (sc)", narrow_index, "exactly once"),
+    BUG("abp-tag", "ABP deque emptied without a new tag (sc)", abp_tag, "exactly once"),
+    BUG("abp-relaxed", "ABP thief without orders (ra)", abp_relaxed, "exactly once"),
+    BUG("ck-e78c421", "FIFO says empty after its node was used again (sc)", node_reuse, "false empty"),
     BUG("brpc-2907", "futex word unchanged when nobody waits (sc)", brpc_2907, "S3"),
     BUG("brpc-3539", "waiter counter read relaxed (ra)", brpc_3539, "S3"),
     BUG("zio-610-a", "wake token wiped out by a plain store (tso, ra)", zio_610_a, "S3"),
@@ -92,7 +94,7 @@ const struct code_subject historic_subjects[] = {
     BUG("tokio-8056-leave", "a thread that is counted on times out (sc)", tokio_8056_leave, "S3"),
     BUG("tokio-525", "private inbox of a busy worker (sc)", tokio_525, "S3"),
     BUG("spice-10", "waiting for a thief beside new work (sc)", spice_10, "S3"),
-    BUG("tokio-local-shutdown", "task woken after the drain (sc)", tokio_local_shutdown, "exactly-once"),
+    BUG("tokio-local-shutdown", "task woken after the drain (sc)", tokio_local_shutdown, "exactly once"),
     BUG("coreclr-14015", "request withdrawn after the scan (sc)", coreclr_14015, "S3"),
     BUG("dotnet-100506-unfenced", "stage stored without a fence before the scan (tso, ra)", dotnet_100506_unfenced,
         "S3"),

@@ -43,7 +43,7 @@ struct taker {
 void taker_note(struct taker *taker, uint64_t task);
 
 /* Each task from 1 to task_count was taken exactly once, by all takers together, and nothing else was; else the run
- * fails with "exactly-once". */
+ * fails with "exactly once". */
 void takers_check(const struct taker *const *takers, uint32_t taker_count, uint32_t task_count);
 
 /* Memory and threads of a run, or no run. */

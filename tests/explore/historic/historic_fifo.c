@@ -101,12 +101,12 @@ static void node_reuse(bool mended)
     uint32_t spare;
     uint64_t task = dequeue(fifo, &spare);
     if (task == 0)
-        explored_fail("false-empty", "the queue held a task and said that it was empty");
+        explored_fail("false empty", "the queue held a task and said that it was empty");
     taker_note(&fifo->first, task);
     enqueue(fifo, spare, 3);
     platform_thread_join(thread);
     if (fifo->second_found_nothing)
-        explored_fail("false-empty", "the queue held a task and said that it was empty");
+        explored_fail("false empty", "the queue held a task and said that it was empty");
     while ((task = dequeue(fifo, &spare)) != 0)
         taker_note(&fifo->first, task);
     const struct taker *const takers[] = {&fifo->first, &fifo->second};
