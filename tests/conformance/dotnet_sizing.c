@@ -110,7 +110,7 @@ static int compare(const void *a, const void *b)
 /* Cut from 8 to 2 under load: each of the six that leave ends its item, or the next if it had just ended one. */
 static void cut_under_load(struct shrinking *load)
 {
-    enum { RUNS_MAX = 2000000 };
+    enum { RUNS_MAX = 100000 };
     struct pool *pool = inside_pool(load->executor);
     uint64_t before[WORKERS], after[WORKERS];
     check_setup(pilfer_set_min_workers(load->executor, (struct pilfer_limits){1, 1}) == 0);

@@ -230,13 +230,15 @@ static void sleepers_open(struct sleepers *sleepers, const struct subject *subje
     play_open(&sleepers->play, subject, SLEEPERS, SLEEPERS, NULL, 0);
 }
 
-static bool lies_on_top(struct sleeper *sleeper)
+static bool lies_on_stack(struct sleeper *sleeper)
 {
     struct semaphore *semaphore = &sleeper->all->semaphore;
     lock_lock(&semaphore->lock);
-    const bool lies = semaphore->top == &sleeper->waiter;
+    const struct semaphore_waiter *waiter = semaphore->top;
+    while (waiter != NULL && waiter != &sleeper->waiter)
+        waiter = waiter->below;
     lock_unlock(&semaphore->lock);
-    return lies;
+    return waiter != NULL;
 }
 
 static bool has_returned(void *context)
@@ -246,7 +248,7 @@ static bool has_returned(void *context)
 
 static bool lies_or_has_returned(void *context)
 {
-    return has_returned(context) || lies_on_top(context);
+    return has_returned(context) || lies_on_stack(context);
 }
 
 /* Starts a thread that waits, and returns when it lies on the stack. */
@@ -308,7 +310,7 @@ void dotnet_wake_order(const struct subject *subject)
     sleepers_open(&sleepers, subject);
     for (uint32_t i = 0; i < SLEEPERS; i++) {
         const uint64_t timeout_ns = i == 0 ? TIMEOUT_MS * 1000000u : 20000000000u;
-        check_trying("sleeper %u of %d lies down on top of the others", i + 1, SLEEPERS);
+        check_trying("sleeper %u of %d lies down", i + 1, SLEEPERS);
         lay_down(&sleepers, i, platform_now_ns() + timeout_ns);
         if (i == 0) { /* the coldest leaves, and the others lie as they lay */
             lay_down(&sleepers, ++i, platform_now_ns() + timeout_ns * 1000);
@@ -350,7 +352,7 @@ static void steal_signal(void *context)
 static bool sleeps_again(void *context)
 {
     struct sleepers *sleepers = context;
-    return lies_on_top(&sleepers->each[0]) &&
+    return lies_on_stack(&sleepers->each[0]) &&
            counter_read(&pool_worker(sleepers->play.pool, 0)->account->counters[COUNTER_parks]) >= 2;
 }
 
