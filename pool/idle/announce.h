@@ -35,14 +35,23 @@ static inline void announce_published(void)
     ordered_fence_seq_cst();
 }
 
-/* Worker's steps 1 to 3. True: it is engaged again and must look; false: it may wait. */
-static inline bool announce_idle(struct worker *worker)
+enum announced {
+    ANNOUNCED_IDLE,    /* nothing was seen: the worker may wait */
+    ANNOUNCED_ENGAGED, /* something was seen: the worker is engaged again and must look */
+    ANNOUNCED_FULL,    /* something was seen, but the goal is reached, or somebody has engaged this worker meanwhile and
+                        * its wake-up is on its way: it may wait, and who else is to come is the policy's business */
+};
+
+/* Worker's steps 1 to 3. */
+static inline enum announced announce_idle(struct worker *worker)
 {
     struct pool *pool = worker->pool;
     pool_disengage(worker);
     /* @F announce.1: leave the counts, then read the queues; see announce_published. */
     ordered_fence_seq_cst();
-    return pool->scheduler->pending(pool) && pool_engage_self(worker);
+    if (!pool->scheduler->pending(pool))
+        return ANNOUNCED_IDLE;
+    return pool_engage_self(worker) ? ANNOUNCED_ENGAGED : ANNOUNCED_FULL;
 }
 
 #endif

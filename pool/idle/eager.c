@@ -36,7 +36,14 @@ static void eager_nothing(struct worker *worker)
 
 static bool eager_found_nothing(struct worker *worker, bool missed)
 {
-    return missed || announce_idle(worker);
+    if (missed)
+        return true;
+    enum announced announced = announce_idle(worker);
+    /* Nobody renews a wake here. If this worker was engaged for another task meanwhile, the one that it has seen needs
+     * a worker of its own. */
+    if (announced == ANNOUNCED_FULL && pool_engage(worker->pool, worker))
+        eager_release(worker->pool, worker);
+    return announced == ANNOUNCED_ENGAGED;
 }
 
 static bool eager_wait(struct worker *worker)

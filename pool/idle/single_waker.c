@@ -125,7 +125,7 @@ static bool single_found_nothing(struct worker *worker, bool missed)
         stop_searching(worker);
         again = pool->scheduler->pending(pool);
     }
-    again = again || announce_idle(worker);
+    again = again || announce_idle(worker) == ANNOUNCED_ENGAGED;
     /* Submits may have relied on the search that ended: it is taken up again, so that the first task hands it on. If
      * another one searches by now, that one does. */
     own->searches = again && become_searcher(pool->idle_state);

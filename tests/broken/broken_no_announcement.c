@@ -24,7 +24,7 @@ static void broken_no_announcement_nothing(struct worker *worker)
 
 static bool broken_no_announcement_found_nothing(struct worker *worker, bool missed)
 {
-    return missed || announce_idle(worker);
+    return missed || announce_idle(worker) == ANNOUNCED_ENGAGED;
 }
 
 static bool broken_no_announcement_wait(struct worker *worker)

@@ -33,7 +33,7 @@ static void broken_no_release_nothing(struct worker *worker)
 
 static bool broken_no_release_found_nothing(struct worker *worker, bool missed)
 {
-    return missed || announce_idle(worker);
+    return missed || announce_idle(worker) == ANNOUNCED_ENGAGED;
 }
 
 static bool broken_no_release_wait(struct worker *worker)

@@ -159,14 +159,24 @@ static void judge_counters(const struct course *course)
         explored_fail("B4", "%.0f items are counted as stranded, and none is", counters.stranded);
 }
 
-/* Nobody submits, no reader exists, or all stand still. */
+/* The first accepted item that has not run; NULL: there is none. */
+static const struct record *first_waiting(const struct course *course)
+{
+    for (uint32_t i = 0; i < course->count; i++)
+        if (course->records[i].accepted && course->records[i].runs == 0)
+            return &course->records[i];
+    return NULL;
+}
+
+/* Nobody submits, no reader exists, or all stand still. The two counts are read as the engine keeps them: how new a
+ * value main may see is not the question. */
 static void judge(const struct course *course)
 {
     const struct bound_state *state = course->state;
-    /* Relaxed, all: at rest; what is read was made visible by the joins and by `present`. */
-    const uint64_t present = shared_u64_load_relaxed(&state->present);
-    const int64_t readers = shared_i64_load_relaxed(&state->readers);
+    const uint64_t present = counter_read(&state->present);
+    const int64_t readers = course->changes > 0 ? course->values[course->changes - 1] : 0;
     const uint64_t depth = state->queue->depth(state);
+    const struct record *waiting = first_waiting(course);
     if (present != 0 && depth != 0 && readers < course->limit)
         explored_fail("B3", "%llu items wait although there are only %lld readers; the bound is %lld",
                       (unsigned long long)depth, (long long)readers, (long long)course->limit);
@@ -174,11 +184,10 @@ static void judge(const struct course *course)
         explored_fail("B3", "%llu readers exist that do not come to their end", (unsigned long long)present);
     if (readers != 0)
         course_miscounted(course, readers);
-    if (depth != 0 && !course->may_wait)
+    if (waiting != NULL && depth == 0)
+        explored_fail("B1", "%s was accepted, did not run and is gone", item_names[waiting - course->records]);
+    if (waiting != NULL && !course->may_wait)
         course_stranded(course);
-    for (uint32_t i = 0; i < course->count && depth == 0; i++)
-        if (course->records[i].accepted && course->records[i].runs == 0)
-            explored_fail("B1", "%s was accepted, did not run and is gone", item_names[i]);
     judge_counters(course);
 }
 
