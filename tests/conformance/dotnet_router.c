@@ -103,11 +103,13 @@ static void be_client(void *argument)
     close(connection);
 }
 
+/* Every stream is open again, and no worker has an item. */
 static bool is_quiet(void *context)
 {
+    const struct stand *stand = context;
     struct router_totals totals;
-    router_totals(context, &totals);
-    return totals.channels_idle == CHANNELS;
+    router_totals(stand->router, &totals);
+    return totals.channels_idle == CHANNELS && inside_engaged(stand->executor) == 0;
 }
 
 static void stand_load(struct stand *stand, uint32_t clients)
@@ -118,7 +120,7 @@ static void stand_load(struct stand *stand, uint32_t clients)
     }
     for (uint32_t i = 0; i < clients; i++)
         platform_thread_join(stand->clients[i].thread);
-    check_until(is_quiet, stand->router);
+    check_until(is_quiet, stand);
 }
 
 /* One run from start to end. Returns the items of a request, the first streams' own items taken off. */
@@ -143,8 +145,8 @@ static double count_items(const struct subject *subject, uint32_t clients)
     if (router.requests_answered != requests)
         check_broken("%llu of %u requests were answered", (unsigned long long)router.requests_answered, requests);
     if (pool.counters[COUNTER_placements_local] != requests)
-        check_broken("%.2f local items a request, expected 1",
-                     (double)pool.counters[COUNTER_placements_local] / requests);
+        check_broken("%llu local items of %u requests, expected one each",
+                     (unsigned long long)pool.counters[COUNTER_placements_local], requests);
     return (double)(items - CHANNELS) / requests;
 }
 
