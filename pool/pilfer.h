@@ -172,7 +172,8 @@ void pilfer_totals(struct pilfer_executor *executor, struct account_totals *out)
 void pilfer_extras(struct pilfer_executor *executor, void (*visit)(void *context, const char *name, double value),
                    void *context);
 
-/* What the defaults meant. label is e.g. "chase-lev", "chase-lev+eager" or "fixed-concurrency/chase-lev". */
+/* What the defaults meant. label is e.g. "chase-lev", "chase-lev+eager", "fixed-concurrency/chase-lev" or
+ * "dotnet+hill-climbing=0". */
 struct pilfer_resolved {
     const char *scheduler, *over, *idle, *sizing;               /* over is NULL for a pool scheduler */
     uint32_t min_workers, max_workers, spin_limit, parallelism; /* 0 where the knob does not apply */
@@ -193,7 +194,8 @@ enum pilfer_knob {
     PILFER_KNOB_WORKERS = 1,
     PILFER_KNOB_SPIN = 2,
     PILFER_KNOB_PARALLELISM = 4,
-    PILFER_KNOB_LIFO_SLOT = 8
+    PILFER_KNOB_LIFO_SLOT = 8,
+    PILFER_KNOB_LIMITS = 16, /* of a sizing: its limits move (pilfer_set_min_workers) */
 };
 
 struct pilfer_entry {
@@ -205,6 +207,15 @@ struct pilfer_entry {
 
 /* The index-th entry of a kind, in list order; false past the end. Its strings are static. */
 bool pilfer_entry(enum pilfer_kind kind, uint32_t index, struct pilfer_entry *out);
+
+/* A tunable of a pool scheduler (struct pilfer_setting). Its strings are static. */
+struct pilfer_tunable {
+    const char *name, *summary;
+    uint64_t minimum, maximum, initial;
+};
+
+/* The index-th tunable of the scheduler of that name; false past the end, and for other names. */
+bool pilfer_tunable(const char *scheduler, uint32_t index, struct pilfer_tunable *out);
 
 /* True when the scheduler admits the idle (or sizing) policy. */
 bool pilfer_admits(const char *scheduler, const char *policy);

@@ -160,9 +160,24 @@ bool pilfer_entry(enum pilfer_kind kind, uint32_t index, struct pilfer_entry *ou
             out->summary = ((const struct idle_policy *)row->table)->summary;
             out->knobs = ((const struct idle_policy *)row->table)->spins ? PILFER_KNOB_SPIN : 0;
         } else {
-            out->summary = ((const struct sizing_policy *)row->table)->summary;
+            const struct sizing_policy *sizing = row->table;
+            out->summary = sizing->summary;
+            out->knobs = sizing->set_minimum != NULL ? PILFER_KNOB_LIMITS : 0;
         }
         return true;
+    }
+    return false;
+}
+
+bool pilfer_tunable(const char *name, uint32_t index, struct pilfer_tunable *out)
+{
+    const struct scheduler *scheduler = registry_scheduler(name);
+    const struct scheduler_parameter *p = scheduler != NULL ? scheduler->parameters : NULL;
+    for (uint32_t i = 0; p != NULL && p->name != NULL; i++, p++) {
+        if (i == index) {
+            *out = (struct pilfer_tunable){p->name, p->help, p->minimum, p->maximum, p->initial};
+            return true;
+        }
     }
     return false;
 }

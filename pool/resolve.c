@@ -137,7 +137,24 @@ static int check_settings(const struct pilfer_options *options, const struct res
     return 0;
 }
 
-static void make_label(struct resolution *out)
+/* "+request-cap=2" for each tunable that departs from the published pool. Processors are a matter of the machine. */
+static void label_tunables(const struct pilfer_options *options, struct resolution *out)
+{
+    char *label = out->resolved.label;
+    const struct scheduler_parameter *p = out->scheduler->published ? out->scheduler->parameters : NULL;
+    for (; p != NULL && p->name != NULL; p++) {
+        uint64_t value = p->initial;
+        for (uint32_t i = 0; i < options->setting_count; i++)
+            if (strcmp(options->settings[i].name, p->name) == 0)
+                value = options->settings[i].value;
+        size_t length = strlen(label);
+        if (value != p->initial && strcmp(p->name, "processors") != 0)
+            snprintf(label + length, sizeof(out->resolved.label) - length, "+%s=%llu", p->name,
+                     (unsigned long long)value);
+    }
+}
+
+static void make_label(const struct pilfer_options *options, struct resolution *out)
 {
     struct pilfer_resolved *resolved = &out->resolved;
     const char *idle = strcmp(out->idle->name, out->scheduler->idle) != 0 ? out->idle->name : NULL;
@@ -145,6 +162,7 @@ static void make_label(struct resolution *out)
     snprintf(resolved->label, sizeof(resolved->label), "%s%s%s%s%s%s%s", out->bound != NULL ? out->bound->name : "",
              out->bound != NULL ? "/" : "", out->scheduler->name, idle != NULL ? "+" : "", idle != NULL ? idle : "",
              sizing != NULL ? "+" : "", sizing != NULL ? sizing : "");
+    label_tunables(options, out);
 }
 
 int resolve(const struct pilfer_options *options, struct resolution *out, char *message)
@@ -162,7 +180,7 @@ int resolve(const struct pilfer_options *options, struct resolution *out, char *
     resolved->over = out->bound != NULL ? out->scheduler->name : NULL;
     resolved->idle = out->idle->name;
     resolved->sizing = out->sizing->name;
-    make_label(out);
+    make_label(options, out);
     return 0;
 }
 

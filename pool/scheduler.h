@@ -66,6 +66,7 @@ struct scheduler {
     const char *name;                             /* hyphens where the file has underscores */
     const char *summary;                          /* one line for `pilfer list` */
     uint32_t caps;                                /* enum scheduler_caps */
+    bool published; /* models a pool that others know: its label names every tunable that departs from it */
     const char *idle;                             /* default idle policy */
     const char *sizing;                           /* default sizing policy */
     const char *const *idles;                     /* admitted idle policies, NULL-terminated; NULL: all */

@@ -87,6 +87,7 @@ const struct scheduler scheduler_dedicated_threads = {
     .name = "dedicated-threads",
     .summary = "a fixed number of threads, one lock-free queue, first in first out",
     .caps = SCHEDULER_FIFO_GLOBAL | SCHEDULER_STARTS_ALL,
+    .published = true,
     .idle = "unfair-semaphore",
     .sizing = "fixed",
     .parameters = dedicated_threads_parameters,

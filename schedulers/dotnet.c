@@ -219,6 +219,7 @@ const struct scheduler scheduler_dotnet = {
     .name = "dotnet",
     .summary = "as .NET 8: a deque per worker, a shared queue, one pass of stealing",
     .caps = SCHEDULER_LIFO_LOCAL | SCHEDULER_FIFO_GLOBAL,
+    .published = true,
     .idle = "dotnet-handshake",
     .sizing = "hill-climbing",
     .parameters = dotnet_parameters,

@@ -25,6 +25,7 @@ const struct scheduler scheduler_dotnet_11 = {
     .name = "dotnet-11",
     .summary = "as .NET 11: dotnet, but asks for a worker only if it sees work",
     .caps = SCHEDULER_LIFO_LOCAL | SCHEDULER_FIFO_GLOBAL,
+    .published = true,
     .idle = "dotnet-11-handshake",
     .sizing = "hill-climbing",
     .parameters = dotnet_11_parameters,

@@ -81,6 +81,7 @@ const struct scheduler scheduler_dotnet_9 = {
     .name = "dotnet-9",
     .summary = "as .NET 9: dotnet, but asks for a worker only for a second task",
     .caps = SCHEDULER_LIFO_LOCAL | SCHEDULER_FIFO_GLOBAL,
+    .published = true,
     .idle = "dotnet-9-handshake",
     .sizing = "hill-climbing",
     .parameters = dotnet_9_parameters,

@@ -56,8 +56,10 @@ const struct verb verbs[] = {
         .name = "reproduce",
         .arguments = "",
         .summary = "The finding, end to end: measure, compare with the published figures, draw",
-        .details = "Measures the built-in sweep high-cpu. --quick measures its closed loop only, in under a minute.",
-        .options = TAKES_MEASURING | TAKES(set) | TAKES(quick) | TAKES(resume) | TAKES(output_dir) | TAKES(force),
+        .details = "Measures the built-in sweep high-cpu. --quick measures its closed loop only, in under a "
+                   "minute. --published measures the sweep published instead, and draws nothing.",
+        .options = TAKES_MEASURING | TAKES(set) | TAKES(quick) | TAKES(published) | TAKES(resume) |
+                   TAKES(output_dir) | TAKES(force),
         .run = verb_reproduce,
     },
     {

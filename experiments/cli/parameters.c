@@ -17,6 +17,7 @@
 
 #define AXIS         (PARAMETER_IDENTITY | PARAMETER_SWEEPABLE)
 #define AXIS_DEFAULT (AXIS | PARAMETER_DEFAULT_WORD)
+#define TUNABLE      (AXIS | PARAMETER_TUNABLE)
 #define NETWORKED    "router|echo"
 #define IN_PROCESS   "trickle|burst|chain|spawn|ping"
 
@@ -33,16 +34,40 @@ const struct parameter parameters[] = {
      "idle policy: who is woken, how workers spin and park (default: the scheduler's own)"},
     {"sizing", "sizing", PARAMETER_NAME, AXIS_DEFAULT, "default", 0, 0, "sizing", "", "",
      "sizing policy: how many workers may run now (default: the scheduler's own)"},
-    {"min-workers", "min_workers", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 1, PILFER_WORKERS_MAX, "", "", "",
-     "workers started at once (default: 1 under sizing fixed)"},
+    {"min-workers", "min_workers", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 0, PILFER_WORKERS_MAX, "", "", "",
+     "fixed: started at once (default: 1); hill-climbing: SetMinThreads (default: P); 0 is 1"},
     {"max-workers", "max_workers", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 1, PILFER_WORKERS_MAX, "", "", "",
-     "most workers at a time (default: usable CPUs under sizing fixed)"},
+     "most workers at a time; hill-climbing: SetMaxThreads (default: usable CPUs; there 32767)"},
+    {"max-completion-threads", "max_completion_threads", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 1,
+     PILFER_WORKERS_MAX, "", "", "",
+     "second number of SetMaxThreads: checked and given back, no more; Unix has no such threads (default: 1000)"},
     {"spin-limit", "spin_limit", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 0, PILFER_SPIN_LIMIT_MAX, "", "", "",
      "L: an idle worker takes 2 L back-off steps before it parks (default: 70, on Arm 280)"},
     {"parallelism", "parallelism", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 1, PILFER_WORKERS_MAX, "", "", "",
      "items of a bound that run at once (default: max-workers resolved)"},
-    {"lifo-slot", "lifo_slot", PARAMETER_COUNT_OF, AXIS, "0", 0, 1, "", "", "",
+    {"lifo-slot", "lifo_slot", PARAMETER_COUNT_OF, TUNABLE, "0", 0, 1, "", "", "",
      "1: a task submitted from inside a task runs next on the same worker, at most three in a row"},
+    {"processors", "processors", PARAMETER_COUNT_OF, AXIS_DEFAULT | PARAMETER_TUNABLE, "default", 1,
+     PILFER_WORKERS_MAX, "", "", "",
+     "P of the published pools, from which they derive limits and spins (default: usable CPUs)"},
+    {"hill-climbing", "hill_climbing", PARAMETER_COUNT_OF, TUNABLE, "1", 0, 1, "", "", "",
+     "0: the number of workers does not follow the throughput"},
+    {"starvation-detection", "starvation_detection", PARAMETER_COUNT_OF, TUNABLE, "1", 0, 1, "", "", "",
+     "0: no worker is added when requests starve"},
+    {"force-min-workers", "force_min_workers", PARAMETER_COUNT_OF, TUNABLE, "0", 0, PILFER_WORKERS_MAX, "", "", "",
+     "min-workers, and the only value that it may have; 0: any"},
+    {"force-max-workers", "force_max_workers", PARAMETER_COUNT_OF, TUNABLE, "0", 0, PILFER_WORKERS_MAX, "", "", "",
+     "max-workers, and the only value that it may have; 0: any"},
+    {"idle-timeout-ms", "idle_timeout_ms", PARAMETER_COUNT_OF, TUNABLE, "20000", 1, 3600000, "", "ms", "",
+     "an idle worker of the published pools ends its thread after so long"},
+    {"request-cap", "request_cap", PARAMETER_COUNT_OF, TUNABLE, "1", 0, PILFER_WORKERS_MAX, "", "", "",
+     "requests for a worker outstanding at most; 0: P"},
+    {"spin-yields", "spin_yields", PARAMETER_COUNT_OF, TUNABLE, "1", 0, 1, "", "", "",
+     "0: a spinning worker pauses where it would yield"},
+    {"park-on-conditions", "park_on_conditions", PARAMETER_COUNT_OF, TUNABLE, "0", 0, 1, "", "", "",
+     "1: a worker parks on a mutex and a condition variable, not on a futex"},
+    {"pass-on", "pass_on", PARAMETER_COUNT_OF, TUNABLE, "1", 0, 1, "", "", "",
+     "0: a woken dedicated thread wakes no further one for what is left"},
 
     /* the workload */
     {"workload", "workload", PARAMETER_NAME, AXIS, "router", 0, 0, "workloads", "", "",
@@ -107,6 +132,8 @@ const struct parameter parameters[] = {
      "length of the measured window"},
     {"warmup", "warmup_s", PARAMETER_DURATION, 0, "0.3", 0, 600, "", "s", "",
      "time under load before the window opens"},
+    {"warmup-max", "warmup_max_s", PARAMETER_DURATION, 0, "0", 0, 600, "", "s", "",
+     "the window waits so long at most for a steady goal: its median of 5 s is that of the 5 s before; 0: it does not"},
     {"foreign-limit", "foreign_limit_percent", PARAMETER_PERCENT, 0, "14", 0, 102400, "", "", "",
      "CPU of other processes above which a repeat is disturbed, percent of one CPU"},
     {"tries", "tries_max", PARAMETER_COUNT_OF, 0, "3", 1, 10, "", "", "",

@@ -33,6 +33,7 @@ enum parameter_flags {
     PARAMETER_IDENTITY = 2,     /* part of a cell's identity (cell_id); else only how it is measured */
     PARAMETER_SWEEPABLE = 4,    /* a list of values makes an axis */
     PARAMETER_FILE = 8,         /* of a PARAMETER_NAME: the path of a file, with a slash or a dot in it, will do */
+    PARAMETER_TUNABLE = 16,     /* a tunable of some pool schedulers (struct pilfer_tunable); others lack it */
 };
 
 struct parameter {

@@ -12,7 +12,12 @@
 #include "measure.h"
 #include "plot.h"
 #include "published.h"
+#include "published_report.h"
+#include "report.h"
 #include "reproduction.h"
+#include "runner/plan.h"
+#include "runner/progress.h"
+#include "runner/settings.h"
 #include "store_option.h"
 
 #include <errno.h>
@@ -124,8 +129,74 @@ static int draw(const char *folder, const struct stored_sweep *stored)
     return status;
 }
 
+/* ---- the published rows ---- */
+
+/* Says how long it will take: with the shortest warm-ups, and with the longest. */
+static int announce(const struct specification *specification)
+{
+    struct plan plan;
+    char shortest[32], longest[32];
+    if (plan_build(specification, 0, false, stderr, &plan) != 0)
+        return -1;
+    double saved_s = 0;
+    for (uint32_t i = 0; i < plan.cell_count; i++) {
+        struct configuration configuration;
+        plan_configuration(&plan, i, &configuration);
+        saved_s +=
+            plan.cells[i].repeats * (settings_warmup_max_s(&configuration) - settings_warmup_s(&configuration));
+    }
+    progress_format_seconds(plan.seconds - saved_s, shortest, sizeof shortest);
+    progress_format_seconds(plan.seconds * (1 + PLAN_RETRY_SHARE), longest, sizeof longest);
+    complain("reproduce: %u rows of %u repeats in all: %s if all goals are steady soon, %s at most", plan.cell_count,
+             plan.step_count, shortest, longest);
+    plan_fini(&plan);
+    return 0;
+}
+
+static int print_published(const struct invocation *invocation, int64_t sweep_id)
+{
+    struct store *store;
+    struct stored_sweep stored;
+    char selector[32];
+    int status = store_open_reading(invocation, &store);
+    if (status != EXIT_DONE)
+        return status;
+    snprintf(selector, sizeof selector, "%lld", (long long)sweep_id);
+    status = stored_sweep_read(invocation, store, selector, false, &stored);
+    if (status == EXIT_DONE) {
+        published_report_print(&stored.rows, stdout);
+        report_write(stdout, NULL, &stored.sweep, &stored.rows, &(struct report_options){0});
+        stored_sweep_fini(&stored);
+    }
+    store_close(store);
+    return status;
+}
+
+static int reproduce_published(const struct invocation *invocation)
+{
+    struct specification specification;
+    int64_t sweep_id = 0;
+    if (invocation->options[OPTION_output_dir] != NULL)
+        return complain("reproduce: --published draws no pictures; leave --output-dir out"), EXIT_USAGE;
+    if (specification_parse_selector(PUBLISHED_SWEEP_NAME, stderr, &specification) != 0)
+        return EXIT_USAGE;
+    if (invocation->options[OPTION_quick] != NULL)
+        specification_set(&specification, "--quick", "tries", "1", stderr);
+    int status = EXIT_USAGE;
+    if (measure_override(invocation, &specification) == 0 &&
+        (invocation->options[OPTION_show_plan] != NULL || announce(&specification) == 0))
+        status = measure(invocation, &specification, false, &sweep_id);
+    specification_fini(&specification);
+    if (sweep_id == 0 || (status != EXIT_DONE && status != EXIT_INVALID))
+        return status;
+    int printed = print_published(invocation, sweep_id);
+    return status != EXIT_DONE ? status : printed;
+}
+
 int verb_reproduce(const struct invocation *invocation)
 {
+    if (invocation->options[OPTION_published] != NULL)
+        return reproduce_published(invocation);
     char folder[PATH_MAX];
     picture_folder(invocation, folder, sizeof folder);
     if (check_folder(invocation, folder) != 0)

@@ -6,6 +6,7 @@
 
 #include "plot.h"
 #include "published.h"
+#include "published_report.h"
 #include "report.h"
 #include "results/output.h"
 #include "store_option.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PUBLISHED_SWEEP "high-cpu" /* the sweep that repeats what was published */
+#define PUBLISHED_SWEEP "high-cpu" /* the sweep whose picture holds the published points */
 
 void words_plot_kinds(struct words *words)
 {
@@ -44,7 +45,14 @@ static int with_sweep(const struct invocation *invocation,
 static int report_rows(const struct invocation *invocation, const struct stored_sweep *stored)
 {
     struct report_options options = {.all = invocation->options[OPTION_all] != NULL};
+    bool is_published = strcmp(stored->sweep.name, PUBLISHED_SWEEP_NAME) == 0 && !options.all;
+    if (is_published)
+        published_report_print(&stored->rows, stdout);
     report_write(stdout, NULL, &stored->sweep, &stored->rows, &options);
+    if (!is_published && published_has_completion_threads(&stored->rows)) {
+        putchar('\n');
+        published_say_completion_threads(stdout);
+    }
     return EXIT_DONE; /* what went wrong with standard output is told at the end */
 }
 

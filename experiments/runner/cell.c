@@ -25,6 +25,10 @@
 
 /* From the announcement to the first request: time for all processes to hear it. */
 #define LEAD_NS UINT64_C(20000000)
+/* From the second announcement, of a window that waited for a steady goal, to that window: the clients look a few times
+ * a second. */
+#define STEADY_LEAD_NS UINT64_C(500000000)
+#define STEADY_LOOK_NS UINT64_C(20000000)
 /* How long requests in flight may take to be answered after the window. */
 #define SETTLE_NS UINT64_C(2000000000)
 
@@ -84,14 +88,43 @@ static uint64_t nanoseconds(double seconds)
     return (uint64_t)llround(seconds * 1e9);
 }
 
+/* Until the process under test says that its goal is steady: then the window is moved ahead. It stays where the longest
+ * warm-up ends if that does not happen before. */
+static enum cell_status await_steady(struct processes *processes, struct cell_measurement *measurement,
+                                     uint64_t load_start_ns)
+{
+    struct window *window = &measurement->window;
+    uint64_t earliest_ns = load_start_ns + nanoseconds(settings_warmup_s(measurement->configuration));
+    uint64_t length_ns = window->end_ns - window->start_ns, steady;
+    enum cell_status status = CELL_MEASURED;
+    for (;;) {
+        uint64_t now_ns = window_now_ns();
+        if (status != CELL_MEASURED || now_ns + 2 * STEADY_LEAD_NS >= window->start_ns)
+            return status;
+        if (now_ns + STEADY_LEAD_NS >= earliest_ns && report_integer(&processes->router->report, "steady", &steady))
+            break;
+        status = processes_wait_until(processes, now_ns + STEADY_LOOK_NS);
+    }
+    window->start_ns = window_now_ns() + STEADY_LEAD_NS;
+    window->end_ns = window->start_ns + length_ns;
+    processes_announce(processes, window, load_start_ns, SETTLE_NS);
+    return status;
+}
+
 static enum cell_status run_window(struct processes *processes, struct cell_measurement *measurement)
 {
     uint64_t load_start_ns = window_now_ns() + LEAD_NS;
     struct window *window = &measurement->window;
-    window->start_ns = load_start_ns + nanoseconds(settings_warmup_s(measurement->configuration));
+    double warmup_s = settings_warmup_max_s(measurement->configuration);
+    window->start_ns = load_start_ns + nanoseconds(warmup_s);
     window->end_ns = window->start_ns + nanoseconds(configuration_number(measurement->configuration, "duration"));
     processes_announce(processes, window, load_start_ns, SETTLE_NS);
-    enum cell_status status = processes_wait_until(processes, window->start_ns);
+    enum cell_status status = CELL_MEASURED;
+    if (warmup_s > settings_warmup_s(measurement->configuration))
+        status = await_steady(processes, measurement, load_start_ns);
+    measurement->warmup_ns = window->start_ns - load_start_ns;
+    if (status == CELL_MEASURED)
+        status = processes_wait_until(processes, window->start_ns);
     if (status == CELL_MEASURED)
         status = read_edge(processes, &measurement->first);
     if (status == CELL_MEASURED)
@@ -112,7 +145,7 @@ static enum cell_status attempt(const struct configuration *configuration, uint6
         .seed = seed,
         .trace_path = options->trace_path,
         .seconds =
-            options->hold ? 0 : settings_warmup_s(configuration) + configuration_number(configuration, "duration"),
+            options->hold ? 0 : settings_warmup_max_s(configuration) + configuration_number(configuration, "duration"),
     };
     enum cell_status status = processes_start(&processes, configuration, &start, options->stop, message);
     if (status != CELL_MEASURED)

@@ -187,6 +187,18 @@ static void fill_by_prefix(struct filling *filling, const struct report *report,
     }
 }
 
+/* Of a sizing that moves. */
+static void fill_goal(struct filling *filling)
+{
+    const struct cell_measurement *measurement = filling->measurement;
+    fill_by_prefix(filling, filling->router, "goal.", "");
+    if (settings_warmup_max_s(measurement->configuration) <= settings_warmup_s(measurement->configuration))
+        return;
+    add(filling, "goal_steady", counted(filling->router, "steady") != 0);
+    if (measurement->warmup_ns != 0)
+        set(filling, RESULT_warmup_s, (double)measurement->warmup_ns / 1e9);
+}
+
 static void fill_counters(struct filling *filling)
 {
     const struct report *router = filling->router;
@@ -382,5 +394,6 @@ bool cell_fill(const struct cell_measurement *measurement, double foreign_limit_
     fill_split(&filling);
     fill_threads(&filling);
     fill_counters(&filling);
+    fill_goal(&filling);
     return measurement->edges_known && judge(&filling, foreign_limit_percent);
 }

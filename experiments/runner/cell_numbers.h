@@ -21,7 +21,8 @@ struct cell_measurement {
     const struct processes *processes;
     struct window window;
     struct cell_edge first, last;
-    bool edges_known; /* the window was seen to its end */
+    uint64_t warmup_ns; /* from the start of the load to the window */
+    bool edges_known;   /* the window was seen to its end */
 };
 
 /* Fills all columns and numbers that can be known, and judges: valid with its reason, disturbed. True if it is worth

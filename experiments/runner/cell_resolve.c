@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "effect.h"
 #include "settings.h"
 
 static void set_word(const struct configuration *configuration, struct result *result, enum result_column column,
@@ -21,8 +22,8 @@ static void set_word(const struct configuration *configuration, struct result *r
     result_set_text(result, column, configuration_text(configuration, key));
 }
 
-static void set_executor(const struct configuration *configuration, const struct pilfer_resolved *resolved,
-                         struct result *result)
+static void set_executor(const struct configuration *configuration, const struct executor_settings *settings,
+                         const struct pilfer_resolved *resolved, struct result *result)
 {
     uint32_t knobs = settings_knobs(configuration);
     result_set_text(result, RESULT_label, resolved->label);
@@ -47,6 +48,10 @@ static void set_executor(const struct configuration *configuration, const struct
         set_word(configuration, result, RESULT_parallelism, "parallelism");
         result_add_number(result, "parallelism_resolved", resolved->parallelism);
     }
+    if (settings->moves)
+        result_add_number(result, "max_completion_threads_resolved", settings->limits.maximum.completion_threads);
+    if (settings_has_tunable(configuration, "processors"))
+        result_add_number(result, "processors_resolved", settings_processors(configuration));
 }
 
 /* A knob of a target means what it says; what its default means only the target knows. */
@@ -106,8 +111,10 @@ static bool is_setting(const struct configuration *configuration, const struct p
         return false;
     if (has_target ? !settings_target_takes(configuration, parameter->key) : strcmp(parameter->key, "command") == 0)
         return false;
-    if (strcmp(parameter->key, "lifo-slot") == 0)
-        return (settings_knobs(configuration) & PILFER_KNOB_LIFO_SLOT) != 0;
+    bool is_of_pool =
+        (parameter->flags & PARAMETER_TUNABLE) != 0 || strcmp(parameter->key, "max-completion-threads") == 0;
+    if (is_of_pool && effect_taken_by(configuration, (uint32_t)(parameter - parameters), NULL) != NULL)
+        return false;
     /* only the paced mode has arrivals of its own */
     return strcmp(parameter->key, "arrivals") != 0 || settings_is_paced(configuration);
 }
@@ -157,9 +164,9 @@ int cell_resolve(const struct configuration *configuration, struct result *resul
         set_target(configuration, use, result);
     } else {
         if (settings_executor(configuration, 0, &settings, message) != 0 ||
-            pilfer_resolve(&settings.options, &resolved, message) != 0)
+            settings_resolve(&settings, &resolved, message) != 0)
             return -1;
-        set_executor(configuration, &resolved, result);
+        set_executor(configuration, &settings, &resolved, result);
     }
     result_set_text(result, RESULT_machine, "real");
     result_set_number(result, RESULT_cores, platform_usable_cpus());

@@ -18,8 +18,29 @@ static const struct {
 } knobs_needed[] = {
     {"over", PILFER_KNOB_PARALLELISM}, {"parallelism", PILFER_KNOB_PARALLELISM}, {"idle", PILFER_KNOB_WORKERS},
     {"sizing", PILFER_KNOB_WORKERS},   {"min-workers", PILFER_KNOB_WORKERS},     {"max-workers", PILFER_KNOB_WORKERS},
-    {"spin-limit", PILFER_KNOB_SPIN},  {"lifo-slot", PILFER_KNOB_LIFO_SLOT},
+    {"spin-limit", PILFER_KNOB_SPIN},
 };
+
+/* What a sizing whose limits do not move has no use for. */
+static const char *const moving_only[] = {"max-completion-threads", "hill-climbing", "starvation-detection",
+                                          "force-min-workers", "force-max-workers"};
+
+/* What of the executor leaves a parameter without effect, or NULL. */
+static const char *executor_takes(const struct configuration *configuration, const struct parameter *row)
+{
+    const char *key = row->key;
+    for (size_t i = 0; i < sizeof knobs_needed / sizeof knobs_needed[0]; i++) {
+        if (strcmp(knobs_needed[i].key, key) == 0 && (settings_knobs(configuration) & knobs_needed[i].knobs) == 0)
+            return "scheduler";
+    }
+    if ((row->flags & PARAMETER_TUNABLE) != 0 && !settings_has_tunable(configuration, key))
+        return "scheduler";
+    for (size_t i = 0; i < sizeof moving_only / sizeof moving_only[0]; i++) {
+        if (strcmp(moving_only[i], key) == 0 && !settings_moves_limits(configuration))
+            return configuration_is_default(configuration, "sizing") ? "scheduler" : "sizing";
+    }
+    return NULL;
+}
 
 /* Whether the idle policy of this name spins; true for an unknown one. */
 static bool idle_spins(const char *name)
@@ -49,10 +70,9 @@ const char *effect_taken_by(const struct configuration *configuration, uint32_t 
         return settings_is_paced(configuration) ? NULL : "mode";
     if (has_target)
         return NULL;
-    for (size_t i = 0; i < sizeof knobs_needed / sizeof knobs_needed[0]; i++) {
-        if (strcmp(knobs_needed[i].key, row->key) == 0 && (settings_knobs(configuration) & knobs_needed[i].knobs) == 0)
-            return "scheduler";
-    }
+    const char *taken_by = executor_takes(configuration, row);
+    if (taken_by != NULL)
+        return taken_by;
     if (strcmp(row->key, "spin-limit") == 0 && resolved != NULL && !idle_spins(result_get_text(resolved, "idle")))
         return "idle";
     return NULL;
@@ -66,7 +86,8 @@ void effect_value(const struct configuration *configuration, uint32_t parameter,
     char name[80];
     double number;
     snprintf(out, PARAMETER_TEXT_SIZE, "%s", text);
-    if (!(row->flags & PARAMETER_DEFAULT_WORD) || strcmp(text, "default") != 0)
+    bool is_zero_minimum = strcmp(row->key, "min-workers") == 0 && strcmp(text, "0") == 0; /* means 1 */
+    if (!is_zero_minimum && (!(row->flags & PARAMETER_DEFAULT_WORD) || strcmp(text, "default") != 0))
         return;
     snprintf(name, sizeof name, "%s_resolved", row->column);
     const char *meaning = result_get_text(resolved, name);

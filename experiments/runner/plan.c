@@ -185,7 +185,7 @@ static uint32_t count_default_words(const struct configuration *configuration)
 
 static double cell_seconds(const struct configuration *configuration)
 {
-    return settings_warmup_s(configuration) + configuration_number(configuration, "duration") + CELL_OVERHEAD_S +
+    return settings_warmup_max_s(configuration) + configuration_number(configuration, "duration") + CELL_OVERHEAD_S +
            (settings_target(configuration) != NULL ? TARGET_OVERHEAD_S : 0);
 }
 

@@ -48,23 +48,26 @@ static uint32_t terminal_width(const struct progress *progress)
     return WIDTH_DEFAULT;
 }
 
+void progress_show(struct progress *progress, const char *line)
+{
+    /* One column stays free, so that the line never wraps. */
+    fprintf(progress->stream, "\r%.*s\033[K", (int)terminal_width(progress) - 1, line);
+    fflush(progress->stream);
+    progress->shown = true;
+}
+
 void progress_step(struct progress *progress, const char *name)
 {
     char line[LINE_SIZE], left[32];
     progress_format_seconds(seconds_left(progress), left, sizeof left);
     if (progress->terminal) {
-        /* One column stays free, so that the line never wraps. */
-        int length = snprintf(line, sizeof line, "%u of %u, %s left: %s", progress->done, progress->total, left, name);
-        uint32_t width = terminal_width(progress) - 1;
-        if ((uint32_t)length > width && width < sizeof line)
-            line[width] = '\0';
-        fprintf(progress->stream, "\r%s\033[K", line);
-        progress->shown = true;
+        snprintf(line, sizeof line, "%u of %u, %s left: %s", progress->done, progress->total, left, name);
+        progress_show(progress, line);
     } else if (progress->total >= PLAIN_LINES && progress->done * PLAIN_LINES / progress->total > progress->reported) {
         progress->reported = progress->done * PLAIN_LINES / progress->total;
         fprintf(progress->stream, "%u of %u, %s left\n", progress->done, progress->total, left);
+        fflush(progress->stream);
     }
-    fflush(progress->stream);
 }
 
 void progress_done(struct progress *progress, double seconds, double spent)

@@ -33,6 +33,9 @@ void progress_done(struct progress *progress, double seconds, double spent);
 /* "4 min 3 s". */
 void progress_format_seconds(double seconds, char *out, size_t size);
 
+/* On a terminal only: the line is now this one, cut at the terminal's width. */
+void progress_show(struct progress *progress, const char *line);
+
 /* Removes the line from a terminal, so that a message can be printed. */
 void progress_clear(struct progress *progress);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "settings.h"
+#include "window.h"
 
 static void say_load(const struct load_totals *totals)
 {
@@ -35,6 +36,27 @@ static void say_load(const struct load_totals *totals)
     role_say_histogram("latencies", &totals->latency);
 }
 
+static void read_window(struct role *role, struct load_window *out)
+{
+    *out = (struct load_window){
+        .start_ns = role_fact(role, "start-ns"),
+        .window_start_ns = role_fact(role, "window-start-ns"),
+        .window_end_ns = role_fact(role, "window-end-ns"),
+        .settle_ns = role_fact(role, "settle-ns"),
+    };
+}
+
+/* The runner may say the window a second time, when the process under test has become steady. */
+static void amend_window(void *context, struct load_window *window)
+{
+    struct role *role = context;
+    if (!role_wait(role, "window", 0))
+        return;
+    read_window(role, window);
+    if (window_now_ns() > window->window_start_ns)
+        role_fail("hearing of the window", "it has begun already; the machine is too busy");
+}
+
 int role_load(struct role *role)
 {
     static struct load_totals totals;
@@ -43,16 +65,16 @@ int role_load(struct role *role)
     char message[PILFER_MESSAGE_SIZE];
     settings_load(&role->configuration, (uint16_t)role_fact(role, "port"), role_fact(role, "seed"), &options);
     options.target = report_text(&role->facts, "path"); /* of a target; else the load's own */
+    if (settings_warmup_max_s(&role->configuration) > settings_warmup_s(&role->configuration)) {
+        options.amend = amend_window;
+        options.amend_context = role;
+    }
     if (load_open(&options, &load, message) != 0)
         role_refuse("connecting the clients", message);
     role_say_word("ready");
     role_wait(role, "window", UINT64_MAX);
-    struct load_window window = {
-        .start_ns = role_fact(role, "start-ns"),
-        .window_start_ns = role_fact(role, "window-start-ns"),
-        .window_end_ns = role_fact(role, "window-end-ns"),
-        .settle_ns = role_fact(role, "settle-ns"),
-    };
+    struct load_window window;
+    read_window(role, &window);
     int error = load_run(load, &window, NULL, &totals);
     load_close(load);
     say_load(&totals);

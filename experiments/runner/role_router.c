@@ -20,6 +20,7 @@
 
 #include "account.h"
 #include "counter_page.h"
+#include "goal_watch.h"
 #include "settings.h"
 #include "window.h"
 #include "workloads/echo.h"
@@ -52,6 +53,7 @@ struct subject {
     struct echo *echo;
     struct in_process *in_process;
     struct counter_page *page;
+    struct goal_watch goal;
 };
 
 static void take_extra(void *context, const char *name, double value)
@@ -115,20 +117,41 @@ static void wait_watched(struct role *role, struct subject *subject, const char 
         look_at_page(subject);
 }
 
-/* Sleeps until an edge of the window, with an eye on the counter page. Commands are left for later: the runner may be a
- * little earlier at the edge and say `stop` before this thread has read its figures there. */
-static void sleep_watched(struct subject *subject, uint64_t deadline_ns)
+/* Sleeps until an edge of the window, with an eye on the counter page, and inside the window on the goal. Commands are
+ * left for later: the runner may be a little earlier at the edge and say `stop` before this thread has read its figures
+ * there. */
+static void sleep_watched(struct subject *subject, uint64_t deadline_ns, bool in_window)
 {
+    const uint64_t period_ns = in_window && subject->goal.moves ? GOAL_PERIOD_NS : COUNTER_PAGE_PERIOD_NS;
     for (;;) {
         uint64_t now_ns = window_now_ns();
         if (now_ns >= deadline_ns)
             return;
-        bool last = deadline_ns - now_ns <= COUNTER_PAGE_PERIOD_NS;
-        uint64_t until_ns = last ? deadline_ns : now_ns + COUNTER_PAGE_PERIOD_NS;
+        bool last = deadline_ns - now_ns <= period_ns;
+        uint64_t until_ns = last ? deadline_ns : now_ns + period_ns;
         struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000), .tv_nsec = (long)(until_ns % 1000000000)};
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+        if (in_window)
+            goal_watch_window(&subject->goal);
         if (!last)
             look_at_page(subject);
+    }
+}
+
+/* Until the window, or until the runner has moved it ahead because the goal is steady. */
+static void warm_up(struct role *role, struct subject *subject)
+{
+    bool said = false;
+    for (uint64_t now_ns = window_now_ns(); now_ns < role_fact(role, "window-start-ns"); now_ns = window_now_ns()) {
+        if (now_ns >= role_fact(role, "start-ns"))
+            goal_watch_warm_up(&subject->goal);
+        if (!said && goal_history_is_steady(&subject->goal.history)) {
+            role_say_integer("steady", 1);
+            said = true;
+        }
+        uint64_t next_ns = now_ns + GOAL_PERIOD_NS, start_ns = role_fact(role, "window-start-ns");
+        if (role_wait(role, "window", next_ns < start_ns ? next_ns : start_ns))
+            return;
     }
 }
 
@@ -156,11 +179,13 @@ static void say_split(const struct account_totals *window)
     role_say_number("clock_read_ns", clock_read_ns);
 }
 
-/* A largest value is no sum: it has no difference over the window, and stands for the whole run. */
+/* A largest value is no sum: it has no difference over the window, and stands for the whole run. So do a goal and a
+ * limit: they stand as they are at the window's end. */
 static bool is_level(const char *name)
 {
     size_t length = strlen(name);
-    return length >= 4 && strcmp(name + length - 4, "_max") == 0;
+    return (length >= 4 && strcmp(name + length - 4, "_max") == 0) || strcmp(name, "goal") == 0 ||
+           strncmp(name, "limit_", 6) == 0;
 }
 
 static void say_extras(const struct snapshot *first, const struct snapshot *last)
@@ -214,6 +239,19 @@ static void say_window(const struct snapshot *first, const struct snapshot *last
     say_server_window(&first->server, &last->server);
 }
 
+static void say_goal(const struct goal_watch *watch)
+{
+    struct goal_summary summary;
+    if (watch->samples == 0)
+        return;
+    goal_watch_summary(watch, &summary);
+    role_say_integer("goal.goal_median", summary.median);
+    role_say_integer("goal.goal_lowest", summary.min);
+    role_say_integer("goal.goal_highest", summary.max);
+    role_say_number("goal.workers_engaged_mean", summary.engaged_mean);
+    role_say_integer("goal.workers_engaged_highest", summary.engaged_max);
+}
+
 static void say_tasks(const struct account_totals *totals)
 {
     role_say_integer("total.accepted", totals->counters[COUNTER_tasks_accepted]);
@@ -252,11 +290,15 @@ static void open_executor(struct role *role, struct subject *subject)
     struct pilfer_resolved resolved;
     char message[PILFER_MESSAGE_SIZE];
     if (settings_executor(&role->configuration, role_fact(role, "seed"), &settings, message) != 0 ||
-        pilfer_resolve(&settings.options, &resolved, message) != 0 ||
+        settings_resolve(&settings, &resolved, message) != 0 ||
         pilfer_open(&settings.options, &subject->executor, message) != 0)
         role_refuse("opening the executor", message);
+    int error = settings_apply_limits(&settings, subject->executor);
+    if (error != 0)
+        role_refuse("setting the limits of the executor", strerror(-error));
     role_say_text("label", resolved.label);
     role_say_integer("max_workers_resolved", resolved.max_workers);
+    goal_watch_init(&subject->goal, subject->executor);
     subject->page = counter_page_create(resolved.label, configuration_text(&role->configuration, "workload"));
 }
 
@@ -302,14 +344,17 @@ static void measure(struct role *role, struct subject *subject)
     static struct snapshot first, last;
     if (report_text(&role->facts, "serve") == NULL) {
         wait_watched(role, subject, "window");
+        if (settings_warmup_max_s(&role->configuration) > settings_warmup_s(&role->configuration))
+            warm_up(role, subject);
         uint64_t start_ns = role_fact(role, "window-start-ns"), end_ns = role_fact(role, "window-end-ns");
         if (subject->in_process != NULL)
             in_process_window(subject->in_process, start_ns, end_ns);
-        sleep_watched(subject, start_ns);
+        sleep_watched(subject, start_ns, false);
         take_snapshot(subject, &first);
-        sleep_watched(subject, end_ns);
+        sleep_watched(subject, end_ns, true);
         take_snapshot(subject, &last);
         say_window(&first, &last);
+        say_goal(&subject->goal);
     }
     wait_watched(role, subject, "stop");
 }

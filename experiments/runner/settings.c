@@ -16,43 +16,9 @@
 #define BURN_US  53
 #define DELAY_US 400
 
-static uint32_t whole(const struct configuration *configuration, const char *key)
+uint32_t settings_whole(const struct configuration *configuration, const char *key)
 {
     return configuration_is_default(configuration, key) ? 0 : (uint32_t)configuration_number(configuration, key);
-}
-
-static const char *name_or_null(const struct configuration *configuration, const char *key)
-{
-    const char *text = configuration_text(configuration, key);
-    return *text == '\0' || configuration_is_default(configuration, key) ? NULL : text;
-}
-
-static bool find_entry(enum pilfer_kind kind, const char *name, struct pilfer_entry *out)
-{
-    for (uint32_t i = 0; pilfer_entry(kind, i, out); i++) {
-        if (strcmp(out->name, name) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool is_bound(const struct configuration *configuration)
-{
-    struct pilfer_entry entry;
-    return find_entry(PILFER_KIND_BOUND, configuration_text(configuration, "scheduler"), &entry);
-}
-
-uint32_t settings_knobs(const struct configuration *configuration)
-{
-    const char *name = configuration_text(configuration, "scheduler");
-    const char *over = name_or_null(configuration, "over");
-    struct pilfer_entry entry, below;
-    if (find_entry(PILFER_KIND_SCHEDULER, name, &entry))
-        return entry.knobs;
-    if (!find_entry(PILFER_KIND_BOUND, name, &entry))
-        return 0;
-    bool found = find_entry(PILFER_KIND_SCHEDULER, over != NULL ? over : PILFER_OVER_DEFAULT, &below);
-    return entry.knobs | (found ? below.knobs : 0);
 }
 
 /* A CPU's number at *text, which is moved behind it; CPU_SETSIZE for anything else. */
@@ -101,49 +67,6 @@ uint32_t settings_router_cpus(const struct configuration *configuration)
         cpus = quota > 0 && quota < cpus ? quota : cpus;
     }
     return cpus;
-}
-
-static void set_tunables(const struct configuration *configuration, uint32_t knobs, struct executor_settings *out)
-{
-    if ((knobs & PILFER_KNOB_LIFO_SLOT) != 0) {
-        out->tunables[0] = (struct pilfer_setting){"lifo-slot", whole(configuration, "lifo-slot")};
-        out->options.setting_count = 1;
-    }
-    out->options.settings = out->tunables;
-}
-
-int settings_executor(const struct configuration *configuration, uint64_t seed, struct executor_settings *out,
-                      char *message)
-{
-    uint32_t knobs = settings_knobs(configuration);
-    bool bound = is_bound(configuration);
-    *out = (struct executor_settings){
-        .options =
-            {
-                .scheduler = configuration_text(configuration, "scheduler"),
-                .over = bound ? name_or_null(configuration, "over") : NULL,
-                .idle = name_or_null(configuration, "idle"),
-                .sizing = name_or_null(configuration, "sizing"),
-                .min_workers = whole(configuration, "min-workers"),
-                .max_workers = whole(configuration, "max-workers"),
-                .spin_limit = configuration_is_default(configuration, "spin-limit")
-                                  ? PILFER_SPIN_LIMIT_DEFAULT
-                                  : (uint32_t)configuration_number(configuration, "spin-limit"),
-                .parallelism = bound ? whole(configuration, "parallelism") : 0,
-                .seed = seed,
-                .trace_events = whole(configuration, "trace-events"),
-            },
-    };
-    set_tunables(configuration, knobs, out);
-    struct pilfer_resolved resolved;
-    if (pilfer_resolve(&out->options, &resolved, message) != 0)
-        return -1;
-    /* The library looks at the CPUs of the calling process; the process under test may have fewer. */
-    if (out->options.max_workers == 0 && resolved.sizing != NULL && strcmp(resolved.sizing, "fixed") == 0) {
-        uint32_t cpus = settings_router_cpus(configuration);
-        out->options.max_workers = cpus > out->options.min_workers ? cpus : out->options.min_workers;
-    }
-    return 0;
 }
 
 /* ---- targets ---- */
@@ -207,6 +130,14 @@ double settings_warmup_s(const struct configuration *configuration)
     return use != NULL && use->target.warmup_s > warmup_s ? use->target.warmup_s : warmup_s;
 }
 
+double settings_warmup_max_s(const struct configuration *configuration)
+{
+    double warmup_s = settings_warmup_s(configuration), max_s = configuration_number(configuration, "warmup-max");
+    bool waits = max_s > warmup_s && settings_target(configuration) == NULL && settings_is_networked(configuration) &&
+                 settings_moves_limits(configuration);
+    return waits ? max_s : warmup_s;
+}
+
 /* ---- workloads ---- */
 
 static bool workload_is(const struct configuration *configuration, const char *name)
@@ -236,8 +167,8 @@ bool settings_is_paced(const struct configuration *configuration)
 
 uint32_t settings_channels(const struct configuration *configuration)
 {
-    return configuration_is_default(configuration, "channels") ? whole(configuration, "connections")
-                                                               : whole(configuration, "channels");
+    return configuration_is_default(configuration, "channels") ? settings_whole(configuration, "connections")
+                                                               : settings_whole(configuration, "channels");
 }
 
 enum extension_mode settings_extension_mode(const struct configuration *configuration)
@@ -255,7 +186,7 @@ const char *settings_extension_mode_name(enum extension_mode mode)
 uint32_t settings_extension_us(const struct configuration *configuration)
 {
     if (!configuration_is_default(configuration, "extension-us"))
-        return whole(configuration, "extension-us");
+        return settings_whole(configuration, "extension-us");
     return settings_extension_mode(configuration) == EXTENSION_BURN ? BURN_US : DELAY_US;
 }
 
@@ -266,7 +197,7 @@ void settings_extension(const struct configuration *configuration, uint16_t cont
         .channels = settings_channels(configuration),
         .mode = settings_extension_mode(configuration),
         .service_ns = settings_extension_us(configuration) * UINT64_C(1000),
-        .reply_segments = whole(configuration, "reply-segments"),
+        .reply_segments = settings_whole(configuration, "reply-segments"),
     };
 }
 
@@ -276,7 +207,7 @@ void settings_load(const struct configuration *configuration, uint16_t port, uin
     bool paced = mode_is_paced(configuration);
     *out = (struct load_options){
         .port = port,
-        .connections = whole(configuration, "connections"),
+        .connections = settings_whole(configuration, "connections"),
         .mode = !paced    ? LOAD_CLOSED
                 : poisson ? LOAD_POISSON
                           : LOAD_CONSTANT,
@@ -289,8 +220,8 @@ void settings_router(const struct configuration *configuration, uint16_t port, s
 {
     router_options_init(out, configuration_number(configuration, "item-cost-percent"));
     out->port = port;
-    out->poller_threads = whole(configuration, "poller-threads");
-    out->io_queues = whole(configuration, "io-queues");
+    out->poller_threads = settings_whole(configuration, "poller-threads");
+    out->io_queues = settings_whole(configuration, "io-queues");
     out->placement_published = strcmp(configuration_text(configuration, "placement"), "published") == 0;
 }
 
@@ -303,10 +234,10 @@ void settings_in_process(const struct configuration *configuration, struct in_pr
 {
     *out = (struct in_process_options){
         .workload = configuration_text(configuration, "workload"),
-        .submitters = whole(configuration, "submitters"),
-        .tasks = whole(configuration, "tasks"),
-        .chain_length = whole(configuration, "chain-length"),
-        .task_ns = whole(configuration, "task-us") * UINT64_C(1000),
+        .submitters = settings_whole(configuration, "submitters"),
+        .tasks = settings_whole(configuration, "tasks"),
+        .chain_length = settings_whole(configuration, "chain-length"),
+        .task_ns = settings_whole(configuration, "task-us") * UINT64_C(1000),
         .period_ns = nanoseconds(configuration, "period"),
         .gap_ns = nanoseconds(configuration, "gap"),
     };

@@ -464,6 +464,7 @@ static void cut_part(struct specification_part *part, bool is_common)
         part->repeats = SPECIFICATION_QUICK_REPEATS;
     cut_duration(part, "duration", SPECIFICATION_QUICK_DURATION, is_common);
     cut_duration(part, "warmup", SPECIFICATION_QUICK_WARMUP, is_common);
+    cut_duration(part, "warmup-max", SPECIFICATION_QUICK_WARMUP, is_common);
 }
 
 void specification_quick(struct specification *specification)

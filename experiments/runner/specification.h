@@ -32,7 +32,7 @@
 /* What --quick cuts repeats and times to. */
 #define SPECIFICATION_QUICK_REPEATS  3
 #define SPECIFICATION_QUICK_DURATION "0.5"
-#define SPECIFICATION_QUICK_WARMUP   "0.2"
+#define SPECIFICATION_QUICK_WARMUP   "0.2" /* and no waiting for a steady goal */
 
 /* The values of one parameter, normalised, in the order written. count 0: not given here. */
 struct specification_axis {

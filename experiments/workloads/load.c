@@ -387,7 +387,7 @@ static uint64_t load_next_due_ns(const struct load *load, uint64_t now_ns)
 
 static int load_loop(struct load *load, const volatile int *stop)
 {
-    const uint64_t settled_ns = load->window.window_end_ns + load->window.settle_ns;
+    uint64_t settled_ns = load->window.window_end_ns + load->window.settle_ns;
     uint64_t now_ns = platform_now_ns(), look_ns = now_ns + LOAD_LOOK_NS;
     while (now_ns < settled_ns && !load_is_done(load, now_ns)) {
         if (stop && *stop)
@@ -403,6 +403,9 @@ static int load_loop(struct load *load, const volatile int *stop)
         now_ns = platform_now_ns();
         if (now_ns >= look_ns) {
             load_look(load, now_ns);
+            if (load->options.amend != NULL && now_ns < load->window.window_start_ns)
+                load->options.amend(load->options.amend_context, &load->window);
+            settled_ns = load->window.window_end_ns + load->window.settle_ns;
             look_ns = now_ns + LOAD_LOOK_NS;
         }
     }

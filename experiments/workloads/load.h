@@ -21,6 +21,13 @@
 
 enum load_mode { LOAD_CLOSED, LOAD_POISSON, LOAD_CONSTANT };
 
+/* When to work; absolute monotonic ns. start (warm-up begins) <= window_start < window_end. */
+struct load_window {
+    uint64_t start_ns, window_start_ns, window_end_ns;
+    uint64_t settle_ns;     /* how long after the window's end to wait for what is still missing */
+    uint64_t request_limit; /* closed loop: stop sending after so many requests; 0: no limit. Ends the run early. */
+};
+
 struct load_options {
     uint16_t port;        /* of the server under test */
     uint32_t connections; /* 1 to LOAD_CONNECTIONS_MAX */
@@ -28,13 +35,10 @@ struct load_options {
     double rate_rps;    /* paced modes: arrivals per second, > 0 */
     uint64_t seed;      /* of the arrivals */
     const char *target; /* path to ask for; NULL: "/ping" */
-};
-
-/* When to work; absolute monotonic ns. start (warm-up begins) <= window_start < window_end. */
-struct load_window {
-    uint64_t start_ns, window_start_ns, window_end_ns;
-    uint64_t settle_ns;     /* how long after the window's end to wait for what is still missing */
-    uint64_t request_limit; /* closed loop: stop sending after so many requests; 0: no limit. Ends the run early. */
+    /* Asked a few times a second until the window begins: may move its edges to later times that still lie ahead. NULL:
+     * they stay. */
+    void (*amend)(void *context, struct load_window *window);
+    void *amend_context;
 };
 
 /* X(name, meaning). Ways for a request to fail; each is a counter. */

@@ -85,21 +85,25 @@ void semaphore_release(struct semaphore *semaphore, struct pool *pool, struct wo
         wake_one(semaphore, pool, self);
 }
 
-/* Changes the counts: takes a signal if there is one, else adds to spinners and waiters. True: took one. */
-static bool take_or(struct semaphore *semaphore, int spinners_taken, int spinners, int waiters)
+enum registered { TOOK, SPINS, WAITS };
+
+/* Changes the counts: takes a signal if there is one, else adds to spinners and waiters. A spinner more than can be
+ * counted becomes a waiter: the original has eight bits for them. */
+static enum registered take_or(struct semaphore *semaphore, int spinners_taken, int spinners, int waiters)
 {
     uint64_t word = shared_u64_load_relaxed(&semaphore->word); /* re-checked by CAS */
-    bool took;
+    bool took, full;
     struct counts counts;
     do {
         counts = unpack(word);
         took = counts.signals > 0;
+        full = spinners > 0 && counts.spinners >= SPINNERS_MAX;
         counts.signals = (uint16_t)(counts.signals - took);
-        counts.spinners = (uint16_t)(counts.spinners + (took ? spinners_taken : spinners));
-        counts.waiters = (uint16_t)(counts.waiters + (took ? 0 : waiters));
+        counts.spinners = (uint16_t)(counts.spinners + (took ? spinners_taken : full ? 0 : spinners));
+        counts.waiters = (uint16_t)(counts.waiters + (took ? 0 : full ? 1 : waiters));
         /* @P semaphore.1: relies on what was published before the release. */
     } while (!shared_u64_cas_acquire(&semaphore->word, &word, pack(counts)));
-    return took;
+    return took ? TOOK : spinners > 0 && !full ? SPINS : WAITS;
 }
 
 static bool has_signal(const struct semaphore *semaphore)
@@ -123,11 +127,11 @@ static bool spin(struct semaphore *semaphore, struct worker *worker, uint32_t st
         if (is_stopped(semaphore))
             break;
         if (has_signal(semaphore))
-            took = take_or(semaphore, -1, 0, 0);
+            took = take_or(semaphore, -1, 0, 0) == TOOK;
     }
     trace_event(worker->trace, TRACE_spin, TRACE_END, 0);
     account_switch(worker->account, ACTIVITY_search);
-    return took || take_or(semaphore, -1, -1, 1);
+    return took || take_or(semaphore, -1, -1, 1) == TOOK;
 }
 
 /* Takes a waiter whose time is over off the stack. False: somebody has popped it, and so it is woken after all. */
@@ -232,17 +236,11 @@ static void register_waiter_gone(struct semaphore *semaphore)
     shared_u64_add_relaxed(&semaphore->word, -(UINT64_C(1) << WAITERS_SHIFT)); /* a count; re-checked by CAS */
 }
 
-/* Whether a spinner may be added: their number is kept in eight bits in the original. */
-static bool may_spin(const struct semaphore *semaphore)
-{
-    return unpack(shared_u64_load_relaxed(&semaphore->word)).spinners < SPINNERS_MAX; /* a hint */
-}
-
 enum semaphore_result semaphore_wait(struct semaphore *semaphore, struct worker *worker,
                                      struct semaphore_waiter *waiter, uint32_t steps, uint64_t deadline_ns)
 {
-    bool took = steps > 0 && may_spin(semaphore) ? take_or(semaphore, 0, 1, 0) || spin(semaphore, worker, steps)
-                                                 : take_or(semaphore, 0, 0, 1);
+    enum registered registered = take_or(semaphore, 0, steps > 0, steps == 0);
+    bool took = registered == TOOK || (registered == SPINS && spin(semaphore, worker, steps));
     while (!took && !is_stopped(semaphore)) {
         if (!lie_down(semaphore, worker, waiter, deadline_ns)) {
             register_waiter_gone(semaphore);

@@ -90,20 +90,30 @@ done
 
 # ---- progress ----
 
-if command -v script >/dev/null 2>&1; then
-    printf '#!/bin/sh\necho $$ >pid\nexec "%s" explore %s --runs 1000000000000\n' "$program" "$safe" >long
+# progress COLUMNS PATTERN: on a terminal of that width a line of progress appears that fits the pattern.
+progress() {
+    rm -f pid typescript
+    printf '#!/bin/sh\nstty cols %s\necho $$ >pid\nexec "%s" explore %s --runs 1000000000000\n' "$1" "$program" "$safe" >long
     chmod +x long
     TERM=xterm script -q -c ./long typescript </dev/null >/dev/null &
     terminal=$!
     until [ -s pid ]; do sleep 0.05; done
     explorer=$(cat pid)
-    until [ -s typescript ] && tr '\r' '\n' <typescript | grep -q '^[1-9][0-9]* of 1000000000000 runs, [0-9]*/s, 0 kinds broken, .* left'; do
-        kill -0 "$terminal" || fail "no progress on a terminal: $(cat typescript)"
+    until [ -s typescript ] && sed 's/\x1b\[K//g' typescript | tr '\r' '\n' | grep -q "$2"; do
+        kill -0 "$terminal" || fail "no progress on a terminal of $1 columns: $(cat typescript)"
         sleep 0.05
     done
     kill -s INT "$explorer"
     wait "$terminal" || true
     explorer=
+}
+
+if command -v script >/dev/null 2>&1; then
+    progress 120 '^[1-9][0-9]* of 1000000000000 runs, [0-9]*/s, 0 kinds broken, .* left'
+    progress 20 '^[1-9][0-9]* of 10000'
+    # Cut at the width, one column free.
+    ! sed 's/\x1b\[K//g' typescript | tr '\r' '\n' | grep '^[1-9][0-9]* of 10000' | grep -q '.\{20\}' ||
+        fail "a line of progress is wider than its terminal: $(cat typescript)"
 fi
 
 # ---- without the other programs ----

@@ -59,6 +59,20 @@ static inline void note_access(void)
         state.trace.accesses++;
 }
 
+static inline void note_update(void)
+{
+    note_access();
+    if (__builtin_expect(state.on, false))
+        state.trace.updates++;
+}
+
+static inline void note_exchange(int order)
+{
+    note_update();
+    if (__builtin_expect(state.on, false))
+        state.trace.full_exchanges += order == __ATOMIC_SEQ_CST;
+}
+
 static void note_write(const void *address, size_t size)
 {
     if (__builtin_expect(!state.on, true))
@@ -162,7 +176,7 @@ void __tsan_atomic_signal_fence(int order)
     uint##BITS##_t __tsan_atomic##BITS##_##NAME(volatile void *address, uint##BITS##_t value, int order); \
     uint##BITS##_t __tsan_atomic##BITS##_##NAME(volatile void *address, uint##BITS##_t value, int order)  \
     {                                                                                                     \
-        note_access();                                                                                    \
+        note_update();                                                                                    \
         WITH_ORDER(order, __atomic_##NAME, (volatile uint##BITS##_t *)address, value)                     \
     }
 
@@ -172,7 +186,7 @@ void __tsan_atomic_signal_fence(int order)
     bool __tsan_atomic##BITS##_compare_exchange_##STRENGTH(volatile void *address, void *expected,                \
                                                            uint##BITS##_t desired, int order, int failure)        \
     {                                                                                                             \
-        note_access();                                                                                            \
+        note_update();                                                                                            \
         volatile uint##BITS##_t *word = address;                                                                  \
         if (order == __ATOMIC_RELAXED)                                                                            \
             return __atomic_compare_exchange_n(word, (uint##BITS##_t *)expected, desired, WEAK, __ATOMIC_RELAXED, \
@@ -208,7 +222,7 @@ void __tsan_atomic_signal_fence(int order)
     uint##BITS##_t __tsan_atomic##BITS##_exchange(volatile void *address, uint##BITS##_t value, int order); \
     uint##BITS##_t __tsan_atomic##BITS##_exchange(volatile void *address, uint##BITS##_t value, int order)  \
     {                                                                                                       \
-        note_access();                                                                                      \
+        note_exchange(order);                                                                               \
         WITH_ORDER(order, __atomic_exchange_n, (volatile uint##BITS##_t *)address, value)                   \
     }                                                                                                       \
     DEFINE_UPDATE(BITS, fetch_add)                                                                          \

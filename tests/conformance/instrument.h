@@ -32,10 +32,12 @@ void instrument_own(uint32_t owner, const void *start, size_t size);
 void instrument_begin(uint32_t self);
 
 struct instrument_trace {
-    uint64_t accesses; /* loads, stores and atomic operations since the trace began */
-    bool foreign;      /* a plain write fell into the range of another owner */
-    uint32_t owner;    /* whose */
-    size_t offset;     /* and where in it */
+    uint64_t accesses;       /* loads, stores and atomic operations since the trace began */
+    uint64_t updates;        /* of those: atomic read-modify-writes, successful or not */
+    uint64_t full_exchanges; /* of those: sequentially consistent exchanges */
+    bool foreign;            /* a plain write fell into the range of another owner */
+    uint32_t owner;          /* whose */
+    size_t offset;           /* and where in it */
 };
 
 /* Ends the trace. */

@@ -8,6 +8,13 @@
 
 #include "harness.h"
 
+/* A line of the report. Lists of them end with a NULL id. */
+struct invariant {
+    const char *id, *name;
+    void (*test)(const struct subject *subject);
+    bool every_pair; /* depends on the idle and the sizing policy */
+};
+
 /* schedulers and idle policies */
 void check_conservation(const struct subject *subject);  /* S1, conservation.c */
 void check_once(const struct subject *subject);          /* S2, conservation.c */
@@ -29,6 +36,9 @@ void check_items_conserved(const struct subject *subject); /* B1 */
 void check_limit(const struct subject *subject);           /* B2 */
 void check_stranded(const struct subject *subject);        /* B3 */
 void check_readers(const struct subject *subject);         /* B4 */
+
+/* The checklist of scheduler dotnet, in order: D1 to D26. dotnet_items.c */
+extern const struct invariant dotnet_items[];
 
 /* both: interleavings.c */
 void check_interleavings(const struct subject *subject);

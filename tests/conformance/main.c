@@ -3,9 +3,9 @@
  * pilfer-check NAME: does a scheduler or a bound keep the contract?
  *
  * Output. One line per invariant, S1 to S10 for a scheduler, B1 to B4 for a bound, and `explore` for a short
- * exploration of either: `ok`, `skipped` with the reason, or what broke and the command that repeats it (of a specimen,
- * whose faults are known, `convicted`); then `N passed, N failed, N skipped`. Status 0, 1 if something is broken, 2 for
- * an unknown name or option.
+ * exploration of either, then D1 to D26 for scheduler dotnet: `ok`, `skipped` with the reason, or what broke and the
+ * command that repeats it (of a specimen, whose faults are known, `convicted`); then `N passed, N failed, N skipped`.
+ * Status 0, 1 if something is broken, 2 for an unknown name or option.
  *
  * Which policies. All invariants under the scheduler's own idle and sizing policy; those that involve the policies (S1,
  * S2, S3, S8, S9) under every other admitted pair as well. --idle and --sizing choose one pair for all.
@@ -27,12 +27,6 @@
 #define NAMES_MAX          256
 
 enum { STATUS_HELD = 0, STATUS_BROKEN = 1, STATUS_USAGE = 2, STATUS_SURROUNDINGS = 3 };
-
-struct invariant {
-    const char *id, *name;
-    void (*test)(const struct subject *subject);
-    bool every_pair; /* depends on the idle and the sizing policy */
-};
 
 static const struct invariant scheduler_invariants[] = {
     {"S1", "conservation", check_conservation, true},
@@ -57,6 +51,10 @@ static const struct invariant bound_invariants[] = {
     {"explore", "chosen interleavings", check_interleavings, false},
     {NULL},
 };
+
+static const struct invariant no_invariants[] = {{NULL}};
+
+#define DOTNET_NAME "dotnet" /* has a checklist, under its own policies */
 
 struct request {
     struct subject subject;
@@ -179,12 +177,18 @@ static bool is_listed(const char *list, const char *id)
     return false;
 }
 
-static int check_only(const char *only, const struct invariant *invariants)
+/* Adds the ids of a list to ids. */
+static size_t list_ids(const struct invariant *invariants, const char **ids, size_t count)
 {
-    const char *ids[16];
-    size_t count = 0;
     for (const struct invariant *i = invariants; i->id != NULL; i++)
         ids[count++] = i->id;
+    return count;
+}
+
+static int check_only(const char *only, const struct invariant *invariants, const struct invariant *more)
+{
+    const char *ids[64];
+    const size_t count = list_ids(more, ids, list_ids(invariants, ids, 0));
     char *copy = only != NULL ? strdup(only) : NULL, *rest = NULL;
     int status = 0;
     for (char *word = copy != NULL ? strtok_r(copy, ",", &rest) : NULL; word != NULL && status == 0;
@@ -290,13 +294,19 @@ static enum outcome check_invariant(const struct request *request, const struct 
     return verdict.outcome;
 }
 
-/* Everything that was asked for. Returns the exit status. */
-static int check_all(const struct request *request, const struct invariant *invariants)
+static void check_list(const struct request *request, const struct invariant *invariants, uint32_t *counts)
 {
-    uint32_t counts[] = {[OUTCOME_HELD] = 0, [OUTCOME_BROKEN] = 0, [OUTCOME_SKIPPED] = 0};
     for (const struct invariant *invariant = invariants; invariant->id != NULL; invariant++)
         if (request->only == NULL || is_listed(request->only, invariant->id))
             counts[check_invariant(request, invariant)]++;
+}
+
+/* Everything that was asked for. Returns the exit status. */
+static int check_all(const struct request *request, const struct invariant *invariants, const struct invariant *more)
+{
+    uint32_t counts[] = {[OUTCOME_HELD] = 0, [OUTCOME_BROKEN] = 0, [OUTCOME_SKIPPED] = 0};
+    check_list(request, invariants, counts);
+    check_list(request, more, counts);
     printf("%u passed, %u failed, %u skipped\n", counts[OUTCOME_HELD], counts[OUTCOME_BROKEN], counts[OUTCOME_SKIPPED]);
     return counts[OUTCOME_BROKEN] > 0 ? STATUS_BROKEN : STATUS_HELD;
 }
@@ -312,8 +322,11 @@ int main(int argument_count, char **arguments)
     int status = check_names(&request.subject);
     const bool is_bound = status == 0 && registry_bound(request.subject.name) != NULL;
     const struct invariant *invariants = is_bound ? bound_invariants : scheduler_invariants;
+    const bool is_model = status == 0 && strcmp(request.subject.name, DOTNET_NAME) == 0 &&
+                          request.subject.idle == NULL && request.subject.sizing == NULL;
+    const struct invariant *more = is_model ? dotnet_items : no_invariants;
     if (status == 0)
-        status = check_only(request.only, invariants);
+        status = check_only(request.only, invariants, more);
     if (status == 0 && platform_init() != 0) {
         complain("check: the platform cannot be prepared");
         status = STATUS_SURROUNDINGS;
@@ -321,5 +334,5 @@ int main(int argument_count, char **arguments)
     if (status != 0)
         return status;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    return output_finish(check_all(&request, invariants));
+    return output_finish(check_all(&request, invariants, more));
 }

@@ -38,6 +38,8 @@ const struct scenario pool_scenarios[] = {
     POOL("wake-spinning", "the same for a worker that spins", NULL, wake_spinning, true),
     POOL("wake-after-turn", "a second task after the first one's turn: it runs", NULL, wake_after_turn, true),
     POOL("wake-two-submitters", "two threads submit one task each: both run", NULL, wake_two_submitters, true),
+    POOL("wake-two-after-turn", "two submits meet the first task's worker on its way to sleep: both run", NULL,
+         wake_two_after_turn, true),
     POOL("wake-two-by-two", "two threads submit two tasks each, one to three workers: all run", NULL, wake_two_by_two,
          false),
     POOL("wake-long-task", "a task that computes until the second has run: no idle worker beside it", load_has_workers,

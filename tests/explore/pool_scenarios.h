@@ -12,6 +12,7 @@ void wake_starting(const struct configuration *configuration);
 void wake_spinning(const struct configuration *configuration);
 void wake_after_turn(const struct configuration *configuration);
 void wake_two_submitters(const struct configuration *configuration);
+void wake_two_after_turn(const struct configuration *configuration);
 void wake_two_by_two(const struct configuration *configuration);
 void wake_long_task(const struct configuration *configuration);
 void wake_long_after_turn(const struct configuration *configuration);

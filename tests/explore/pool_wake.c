@@ -62,6 +62,23 @@ static void two_submitters(const struct configuration *configuration, uint32_t w
     load_close(&load, PILFER_CLOSE_RUN);
 }
 
+/* Two submits, one by another thread, meet the first task's worker on its way to sleep: one may rely on the other's. */
+void wake_two_after_turn(const struct configuration *configuration)
+{
+    struct load load;
+    struct submitter second = {.load = &load, .first = 1, .count = 1};
+    load_open(&load, configuration, &(struct load_options){.max_workers = 1, .arrivals = 1});
+    load_submit_new(&load, PILFER_PLACEMENT_DEFAULT);
+    load_wait(&load);
+    pilfer_latch_init(load.done, 2);
+    load_item(&load, NULL);
+    submitter_start(&second, "second");
+    load_submit_new(&load, PILFER_PLACEMENT_DEFAULT);
+    load_wait(&load);
+    submitter_join(&second);
+    load_close(&load, PILFER_CLOSE_RUN);
+}
+
 void wake_two_submitters(const struct configuration *configuration)
 {
     two_submitters(configuration, 1, 1, 0);

@@ -53,17 +53,16 @@ int watch_signal(void)
 
 static void show(uint64_t runs, uint64_t total, uint32_t kinds, double spent_s)
 {
-    char left[32], of[64] = "", behind[64] = "";
+    char line[256], left[32], of[64] = "", behind[64] = "";
     double rate = (double)runs / spent_s;
     if (total > 0) {
         progress_format_seconds((double)(total - runs) / rate, left, sizeof left);
         snprintf(of, sizeof of, " of %llu", (unsigned long long)total);
         snprintf(behind, sizeof behind, ", %s left", left);
     }
-    fprintf(stderr, "\r%llu%s runs, %.0f/s, %u kinds broken%s\033[K", (unsigned long long)runs, of, rate, kinds,
-            behind);
-    fflush(stderr);
-    watch.progress.shown = true;
+    snprintf(line, sizeof line, "%llu%s runs, %.0f/s, %u kinds broken%s", (unsigned long long)runs, of, rate, kinds,
+             behind);
+    progress_show(&watch.progress, line);
 }
 
 void watch_step(uint64_t runs, uint64_t total, uint32_t kinds)

@@ -342,6 +342,84 @@ START_TEST(other_workloads)
 }
 END_TEST
 
+/* Limits of the published runtime: what is in force after SetMinThreads and SetMaxThreads, or why one is refused. */
+static const struct limits_row {
+    const char *minimum, *maximum, *completion, *forced;
+    double min_resolved, max_resolved, completion_resolved;
+    const char *refused; /* part of the line, or NULL */
+} limits_rows[] = {
+    {"default", "default", "default", "0", 12, 32767, 1000, NULL},
+    {"default", "5", "default", "0", 5, 5, 1000, NULL},
+    {"default", "25", "1", "0", 12, 25, 1, NULL},
+    {"0", "1", "default", "0", 1, 1, 1000, NULL},
+    {"1", "1", "1", "0", 1, 1, 1, NULL},
+    {"1", "default", "1", "0", 1, 32767, 1, NULL},
+    {"12", "11", "default", "0", 0, 0, 0, "refuses SetMaxThreads(11, 1000), as min-workers is 12"},
+    {"default", "8", "default", "8", 8, 8, 1000, NULL},
+    {"default", "7", "default", "8", 0, 0, 0, "refuses SetMaxThreads(7, 1000), as force-max-workers is 8"},
+    {"13", "default", "default", "0", 13, 32767, 1000, NULL},
+    /* a forced maximum below P yields to P; a minimum above that is refused */
+    {"13", "default", "default", "8", 0, 0, 0, "refuses SetMinThreads(13, 1), as max-workers is 12"},
+};
+
+START_TEST(published_limits)
+{
+    const struct limits_row *row = &limits_rows[_i];
+    struct configuration configuration;
+    struct result result;
+    char message[CELL_MESSAGE_SIZE] = "";
+    configuration_init(&configuration);
+    configuration_set(&configuration, "scheduler", "dotnet");
+    configuration_set(&configuration, "processors", "12");
+    configuration_set(&configuration, "min-workers", row->minimum);
+    configuration_set(&configuration, "max-workers", row->maximum);
+    configuration_set(&configuration, "max-completion-threads", row->completion);
+    configuration_set(&configuration, "force-max-workers", row->forced);
+    result_init(&result);
+    int status = cell_resolve(&configuration, &result, message);
+    if (row->refused != NULL) {
+        ck_assert_int_eq(status, -1);
+        ck_assert_msg(strstr(message, row->refused) != NULL, "%s", message);
+    } else {
+        ck_assert_msg(status == 0, "%s", message);
+        expect_number(&result, "min_workers_resolved", row->min_resolved);
+        expect_number(&result, "max_workers_resolved", row->max_resolved);
+        expect_number(&result, "max_completion_threads_resolved", row->completion_resolved);
+        expect_number(&result, "processors_resolved", 12);
+        expect_text(&result, "max_completion_threads", row->completion);
+        expect_text(&result, "label", strcmp(row->forced, "0") == 0 ? "dotnet" : "dotnet+force-max-workers=8");
+    }
+    result_fini(&result);
+}
+END_TEST
+
+/* P is that of the process under test; knobs of the published pool are no columns of others. */
+START_TEST(published_knobs)
+{
+    struct result result = resolve((const char *const[]){"scheduler", "dotnet", "quota-percent", "50", NULL});
+    expect_number(&result, "processors_resolved", 1);
+    expect_number(&result, "min_workers_resolved", 1);
+    expect_text(&result, "hill_climbing", "1");
+    expect_text(&result, "lifo_slot", NULL);
+    result_fini(&result);
+    result = resolve((const char *const[]){"scheduler", "dotnet", "sizing", "fixed", "max-workers", "4", NULL});
+    expect_number(&result, "max_workers_resolved", 4);
+    expect_text(&result, "max_completion_threads", NULL);
+    expect_text(&result, "label", "dotnet+fixed");
+    result_fini(&result);
+    result = resolve((const char *const[]){"max-completion-threads", "7", "hill-climbing", "0", NULL});
+    expect_text(&result, "max_completion_threads", NULL);
+    expect_text(&result, "hill_climbing", NULL);
+    expect_number(&result, "processors_resolved", NAN);
+    result_fini(&result);
+    result = resolve(
+        (const char *const[]){"scheduler", "fixed-concurrency", "over", "dotnet", "max-workers", "4", NULL});
+    expect_number(&result, "max_workers_resolved", 4);
+    expect_number(&result, "parallelism_resolved", 4);
+    result_fini(&result);
+}
+END_TEST
+
 START_TEST(quota_and_cpus_bound_the_default)
 {
     struct result result = resolve((const char *const[]){"quota-percent", "50", NULL});
@@ -416,6 +494,8 @@ int main(void)
     tcase_add_test(cases, values);
     tcase_add_test(cases, other_workloads);
     tcase_add_test(cases, quota_and_cpus_bound_the_default);
+    tcase_add_loop_test(cases, published_limits, 0, sizeof limits_rows / sizeof limits_rows[0]);
+    tcase_add_test(cases, published_knobs);
     tcase_add_test(cases, refusals);
     tcase_add_test(cases, context);
     SRunner *runner = srunner_create(suite);

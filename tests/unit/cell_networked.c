@@ -73,6 +73,47 @@ START_TEST(cell)
 }
 END_TEST
 
+/* The calls are made on the executor itself: it says what is in force. */
+START_TEST(published_calls)
+{
+    static const char *const pairs[] = {"scheduler",   "dotnet", "processors",  "12", "max-completion-threads", "5",
+                                        "min-workers", "2",      "max-workers", "3",  NULL};
+    struct configuration configuration;
+    struct result result;
+    char message[CELL_MESSAGE_SIZE] = "";
+    const struct cell_options options = {.foreign_limit_percent = 1e6, .tries_max = 10}; /* late wake-ups */
+    configure(&configuration, pairs);
+    result_init(&result);
+    ck_assert_msg(cell_measure(&configuration, 1, &options, &result, message) == CELL_MEASURED, "%s", message);
+    ck_assert_msg(number(&result, "valid") == 1, "invalid: %s", result.invalid_reason);
+    ck_assert(number(&result, "limit_min_workers") == 2 && number(&result, "limit_max_workers") == 3);
+    ck_assert(number(&result, "limit_max_completion_threads") == 5);
+    ck_assert(number(&result, "goal_lowest") >= 2 && number(&result, "goal_highest") <= 3);
+    ck_assert(number(&result, "goal") >= 2 && number(&result, "goal") <= 3);
+    ck_assert(number(&result, "workers_engaged_mean") <= number(&result, "workers_engaged_highest"));
+    ck_assert(number(&result, "workers_max") <= 3);
+    result_fini(&result);
+}
+END_TEST
+
+/* Without a steady goal the window begins when the longest warm-up is over. With one: tests/cli/published.sh. */
+START_TEST(longest_warm_up)
+{
+    static const char *const pairs[] = {"scheduler", "dotnet", "warmup-max", "1.5", NULL};
+    struct configuration configuration;
+    struct result result;
+    char message[CELL_MESSAGE_SIZE] = "";
+    const struct cell_options options = {.foreign_limit_percent = 1e6, .tries_max = 10};
+    configure(&configuration, pairs);
+    result_init(&result);
+    ck_assert_msg(cell_measure(&configuration, 1, &options, &result, message) == CELL_MEASURED, "%s", message);
+    ck_assert_msg(number(&result, "valid") == 1, "invalid: %s", result.invalid_reason);
+    ck_assert(number(&result, "goal_steady") == 0);
+    ck_assert_double_eq(number(&result, "warmup_s"), 1.5);
+    result_fini(&result);
+}
+END_TEST
+
 static int connect_to(uint64_t port)
 {
     struct sockaddr_in address = {
@@ -186,6 +227,8 @@ int main(int argc, char **argv)
     suite_add_tcase(suite, cases);
     tcase_set_timeout(cases, 60);
     tcase_add_loop_test(cases, cell, 0, sizeof cells / sizeof cells[0]);
+    tcase_add_test(cases, published_calls);
+    tcase_add_test(cases, longest_warm_up);
     tcase_add_loop_test(cases, killed, 0, 3);
 #ifndef __SANITIZE_THREAD__
     /* The thread sanitizer delivers no signal to a handler in a child forked from a process with threads. */

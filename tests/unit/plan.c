@@ -333,6 +333,72 @@ static void write_target(char *path, size_t size)
     close(file);
 }
 
+/* A tunable that is no parameter could be neither set nor seen. */
+START_TEST(test_every_tunable_is_a_parameter)
+{
+    struct pilfer_entry entry;
+    struct pilfer_tunable tunable;
+    uint32_t count = 0;
+    for (uint32_t i = 0; pilfer_entry(PILFER_KIND_SCHEDULER, i, &entry); i++) {
+        for (uint32_t j = 0; pilfer_tunable(entry.name, j, &tunable); j++) {
+            int index = parameter_find(tunable.name);
+            ck_assert_msg(index >= 0, "%s of %s is no parameter", tunable.name, entry.name);
+            const struct parameter *row = &parameters[index];
+            ck_assert_msg((row->flags & PARAMETER_TUNABLE) != 0, "%s", tunable.name);
+            ck_assert_msg(row->maximum == (double)tunable.maximum, "%s", tunable.name);
+            if (strcmp(row->initial, "default") != 0) {
+                ck_assert_msg(row->minimum == (double)tunable.minimum, "%s", tunable.name);
+                ck_assert_msg(strtod(row->initial, NULL) == (double)tunable.initial, "%s", tunable.name);
+            }
+            count++;
+        }
+    }
+    ck_assert_uint_gt(count, 6);
+}
+END_TEST
+
+START_TEST(test_what_a_sizing_or_scheduler_lacks_collapses)
+{
+    assert_built("[sweep]\nscheduler = dotnet, chase-lev\nmax-workers = 3\nmax-completion-threads = 1, 2\n"
+                 "hill-climbing = 0, 1\nprocessors = 12\n",
+                 4 + 1);
+    ck_assert(has_cell("scheduler=chase-lev max-workers=3"));
+    ck_assert(has_cell("scheduler=dotnet max-workers=3 max-completion-threads=2 processors=12 hill-climbing=0"));
+    ck_assert(has_note("max-completion-threads has no effect with scheduler=chase-lev"));
+    assert_built("[sweep]\nscheduler = dotnet\nsizing = fixed\nmax-workers = 3\nmax-completion-threads = 1, 2\n"
+                 "hill-climbing = 0, 1\n",
+                 1);
+    ck_assert(has_note("max-completion-threads has no effect with sizing=fixed"));
+    assert_built("[sweep]\nscheduler = dotnet\nmin-workers = 0, 1\nmax-workers = 3\nprocessors = 12\n", 1);
+    assert_built("[sweep]\nscheduler = dotnet\nmax-workers = default, 32767\nprocessors = 12\n", 1);
+    ck_assert(has_cell("scheduler=dotnet max-workers=32767 processors=12"));
+}
+END_TEST
+
+START_TEST(test_the_published_rows)
+{
+    struct configuration configuration;
+    has_specification = specification_parse_selector("published", stream, &specification) == 0;
+    ck_assert_msg(has_specification, "%s", text_now());
+    has_plan = plan_build(&specification, 1, false, stream, &plan) == 0;
+    ck_assert_msg(has_plan, "%s", text_now());
+    ck_assert_uint_eq(plan.cell_count, 9);
+    ck_assert_uint_eq(plan.note_count, 0);
+    for (uint32_t i = 0; i < plan.cell_count; i++) {
+        plan_configuration(&plan, i, &configuration);
+        ck_assert_str_eq(configuration_text(&configuration, "scheduler"), "dotnet");
+        ck_assert_str_eq(configuration_text(&configuration, "processors"), "12");
+        ck_assert_str_eq(configuration_text(&configuration, "mode"), "closed");
+        ck_assert(configuration_number(&configuration, "warmup") >= 10);
+        ck_assert(plan.cells[i].seconds > configuration_number(&configuration, "warmup-max"));
+    }
+    specification_quick(&specification);
+    plan_fini(&plan);
+    has_plan = plan_build(&specification, 1, false, stream, &plan) == 0;
+    ck_assert(has_plan && plan.cell_count == 9 && plan.seconds < 60);
+}
+END_TEST
+
 START_TEST(test_a_target_has_the_knobs_that_it_uses)
 {
     char path[64], sweep[512], id[128];
@@ -395,6 +461,9 @@ int main(void)
     tcase_add_test(plans, test_too_many_cells);
     tcase_add_test(plans, test_print);
     tcase_add_test(plans, test_built_in_sweeps);
+    tcase_add_test(plans, test_every_tunable_is_a_parameter);
+    tcase_add_test(plans, test_what_a_sizing_or_scheduler_lacks_collapses);
+    tcase_add_test(plans, test_the_published_rows);
     tcase_add_test(plans, test_a_target_has_the_knobs_that_it_uses);
     tcase_add_test(plans, test_a_target_that_is_not_here_is_left_out);
     suite_add_tcase(suite, plans);

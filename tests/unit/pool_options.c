@@ -61,6 +61,9 @@ START_TEST(test_options_refused)
 END_TEST
 
 /* What the defaults mean, and the label. */
+static const struct pilfer_setting as_published[] = {{"processors", 12}, {"hill-climbing", 1}},
+                                   departing[] = {{"processors", 12}, {"hill-climbing", 0}, {"idle-timeout-ms", 5}},
+                                   own[] = {{"lifo-slot", 1}};
 static const struct {
     struct pilfer_options options;
     const char *label;
@@ -72,6 +75,11 @@ static const struct {
     {{.scheduler = "channel-reader", .over = "global-queue", .idle = "single-waker"},
      "channel-reader/global-queue+single-waker"},
     {{.scheduler = "inline"}, "inline"},
+    /* a published pool that is not as published says so; ours have nothing to depart from */
+    {{.scheduler = "dotnet", .settings = as_published, .setting_count = 2}, "dotnet"},
+    {{.scheduler = "dotnet", .settings = departing, .setting_count = 3}, "dotnet+idle-timeout-ms=5+hill-climbing=0"},
+    {{.scheduler = "dotnet", .idle = "eager", .sizing = "fixed"}, "dotnet+eager+fixed"},
+    {{.scheduler = "chase-lev", .settings = own, .setting_count = 1}, "chase-lev"},
 };
 
 START_TEST(test_labels)

@@ -4,6 +4,7 @@
  * finding is there, is not there, or is lost in noise must be told apart, and nothing is said of cells that are
  * missing.
  */
+#include "cli/published_report.h"
 #include "cli/reproduction.h"
 
 #include <check.h>
@@ -228,6 +229,49 @@ START_TEST(cells_without_knobs_have_no_published_row)
 }
 END_TEST
 
+/* One repeat of a published row; false: it is disturbed. */
+static void add_row(struct result_set *set, const char *workers, const char *completion, double cpu, bool disturbed)
+{
+    const struct invention cell = {"closed", workers, "default", 2400, cpu, 1};
+    struct result *row = &set->rows[set->count++];
+    char id[64];
+    fill(row, &cell, 0, 1, 0);
+    snprintf(id, sizeof id, "%s %s", workers, completion);
+    result_set_text(row, RESULT_cell_id, id);
+    result_set_number(row, RESULT_disturbed, disturbed);
+    result_add_setting(row, "max_completion_threads", completion);
+    result_add_number(row, "goal_median", 11);
+    result_add_number(row, "workers_engaged_mean", 1.25);
+}
+
+START_TEST(a_published_row_counts_with_a_measured_value)
+{
+    struct result_set set = {.rows = calloc(4, sizeof *set.rows)};
+    add_row(&set, "default", "default", 70, false);
+    add_row(&set, "1", "default", 20, true);
+    add_row(&set, "25", "1", 50, false);
+    result_set_number(&set.rows[2], RESULT_valid, 0); /* no value */
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    ck_assert_uint_eq(published_report_print(&set, stream), 2);
+    fclose(stream);
+    expect(text, "\ndefault     default                default            700       70.1 (70.1-70.1) ");
+    expect(text, "\n1           default                default            124       20.0 (20.0-20.0)~ ");
+    expect(text, "\n25          1                      default        500-600          - - ");
+    expect(text, "\n12          1                      default            290          - - ");
+    expect(text, "2 of 9 rows");
+    expect(text, "~ 1 rows");
+    expect(text, "the original");
+    free(text);
+    ck_assert(published_has_completion_threads(&set));
+    set.count = 2;
+    ck_assert(!published_has_completion_threads(&set));
+    set.count = 3;
+    result_set_fini(&set);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("reproduction");
@@ -239,6 +283,7 @@ int main(void)
     tcase_add_test(tests, disturbance_is_said);
     tcase_add_test(tests, losses_are_said);
     tcase_add_test(tests, cells_without_knobs_have_no_published_row);
+    tcase_add_test(tests, a_published_row_counts_with_a_measured_value);
     Suite *suite = suite_create("reproduction");
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of the published rows; see published_report.h.
+ */
+#include "published_report.h"
+
+#include "decimal.h"
+#include "published.h"
+#include "reproduction.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PUBLISHED_CORES 12
+
+#define ROW "%-11s %-22s %-10s %11s %10s %-18s %10s %14s %6s %7s %8s\n"
+
+/* How the text of a knob is kept. */
+static bool knob_is(const struct cell *cell, const char *name, const char *expected)
+{
+    const char *text = result_get_text(cell->first, name);
+    return text != NULL && strcmp(text, expected) == 0;
+}
+
+static const struct cell *find_row(const struct cell_set *cells, const struct published_figure *figure)
+{
+    for (size_t i = 0; i < cells->count; i++) {
+        const struct cell *cell = &cells->cells[i];
+        if (knob_is(cell, "max_workers", figure->max_workers) && knob_is(cell, "spin_limit", figure->spin_limit) &&
+            knob_is(cell, "max_completion_threads", figure->max_io))
+            return cell;
+    }
+    return NULL;
+}
+
+static void published_percent(const struct published_figure *figure, char *out, size_t size)
+{
+    if (figure->router_cpu_percent_low == figure->router_cpu_percent_high)
+        snprintf(out, size, "%.0f", figure->router_cpu_percent_low);
+    else
+        snprintf(out, size, "%.0f-%.0f", figure->router_cpu_percent_low, figure->router_cpu_percent_high);
+}
+
+/* The median of a number over the repeats that the row stands on, or "-". */
+static const char *median(const struct cell *cell, const char *name, bool disturbed_too, int digits,
+                          char out[DECIMAL_SIZE])
+{
+    double number = cell != NULL ? cell_interval(cell, name, disturbed_too).median : NAN;
+    if (isnan(number))
+        return "-";
+    return decimal_print_fixed(number, digits, out);
+}
+
+static void spread_text(const struct cell *cell, bool disturbed_too, char *out, size_t size)
+{
+    char low[DECIMAL_SIZE], high[DECIMAL_SIZE];
+    struct interval interval = {.count = 0};
+    if (cell != NULL)
+        interval = cell_interval(cell, "router_cpu_percent", disturbed_too);
+    if (interval.count == 0) {
+        snprintf(out, size, "-");
+        return;
+    }
+    decimal_print_fixed(interval.low, 1, low);
+    decimal_print_fixed(interval.high, 1, high);
+    snprintf(out, size, interval.is_range ? "(%s-%s)%s" : "[%s-%s]%s", low, high, disturbed_too ? "~" : "");
+}
+
+/* The rows that count, as pairs. */
+struct pairs {
+    double published[PUBLISHED_FIGURES_MAX], measured[PUBLISHED_FIGURES_MAX];
+    size_t count;
+};
+
+static void add_pair(struct pairs *pairs, const struct published_figure *figure, const struct cell *cell,
+                     bool disturbed_too)
+{
+    pairs->published[pairs->count] = (figure->router_cpu_percent_low + figure->router_cpu_percent_high) / 2;
+    pairs->measured[pairs->count++] = cell_interval(cell, "router_cpu_percent", disturbed_too).median;
+}
+
+/* Figures of another machine: what can be compared is the order of the rows. */
+static void say_order(const struct pairs *pairs, const struct result_set *set, FILE *out)
+{
+    double cores, correlation = statistics_rank_correlation(pairs->published, pairs->measured, pairs->count);
+    char text[DECIMAL_SIZE];
+    if (set->count > 0 && result_get_number(&set->rows[0], "cores", &cores) && cores < PUBLISHED_CORES)
+        reproduction_say(out,
+                         "The published machine had %d cores, this one has %.0f: no row can be above %.0f %% here, "
+                         "and it is the order of the rows that can be compared.",
+                         PUBLISHED_CORES, cores, 100 * cores);
+    if (isfinite(correlation))
+        reproduction_say(out, "Rank correlation of published and measured, %zu rows: %s", pairs->count,
+                         decimal_print_fixed(correlation, 2, text));
+}
+
+/* Prints a row; true if it counts. *disturbed out: all its repeats were. */
+static bool print_row(const struct published_figure *figure, const struct cell *cell, bool *disturbed, FILE *out)
+{
+    char published[32], spread[64], texts[6][DECIMAL_SIZE];
+    bool counts = cell != NULL && cell_interval(cell, "router_cpu_percent", true).count > 0;
+    *disturbed = counts && cell_interval(cell, "router_cpu_percent", false).count == 0;
+    published_percent(figure, published, sizeof published);
+    spread_text(cell, *disturbed, spread, sizeof spread);
+    fprintf(out, ROW, figure->max_workers, figure->max_io, figure->spin_limit, published,
+            median(cell, "router_cpu_percent", *disturbed, 1, texts[0]), spread,
+            median(cell, "rps", *disturbed, 0, texts[1]),
+            median(cell, "router_cpu_us_per_request", *disturbed, 0, texts[2]),
+            median(cell, "goal_median", *disturbed, 0, texts[3]),
+            median(cell, "workers_engaged_mean", *disturbed, 1, texts[4]),
+            median(cell, "warmup_s", *disturbed, 1, texts[5]));
+    return counts;
+}
+
+bool published_has_completion_threads(const struct result_set *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const char *text = result_get_text(&set->rows[i], "max_completion_threads");
+        if (text != NULL && strcmp(text, "default") != 0)
+            return true;
+    }
+    return false;
+}
+
+void published_say_completion_threads(FILE *out)
+{
+    reproduction_say(out, "max-completion-threads changes nothing, as in the original: the number is checked and given "
+                          "back, but on Unix there are no such threads. What sockets complete runs on the workers.");
+}
+
+/* Repeats whose goal was not steady when the longest warm-up was over. */
+static void say_unsteady(const struct result_set *set, FILE *out)
+{
+    size_t waited = 0, unsteady = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        double steady;
+        if (!result_get_number(&set->rows[i], "goal_steady", &steady))
+            continue;
+        waited++;
+        unsteady += steady == 0;
+    }
+    if (waited == 0)
+        reproduction_say(out, "No window waited for a steady goal: with so short a warm-up the goal is where it began "
+                              "or on its way.");
+    else
+        reproduction_say(out,
+                         "The window of %zu of %zu repeats began with a steady goal (median of 5 s as of the 5 s "
+                         "before), the others after the longest warm-up.",
+                         waited - unsteady, waited);
+}
+
+size_t published_report_print(const struct result_set *set, FILE *out)
+{
+    struct published_figures figures;
+    struct cell_set cells;
+    struct pairs pairs = {.count = 0};
+    size_t disturbed_rows = 0;
+    published_read(&figures);
+    cell_set_init(&cells, set);
+    fprintf(out, "The published rows: router CPU in percent of one CPU\n\n");
+    fprintf(out, ROW, "max-workers", "max-completion-threads", "spin-limit", "published %", "measured %", "spread",
+            "requests/s", "CPU us/request", "goal", "engaged", "warmup s");
+    for (size_t i = 0; i < figures.count; i++) {
+        bool disturbed;
+        const struct cell *cell = find_row(&cells, &figures.rows[i]);
+        if (print_row(&figures.rows[i], cell, &disturbed, out))
+            add_pair(&pairs, &figures.rows[i], cell, disturbed);
+        disturbed_rows += disturbed;
+    }
+    fprintf(out, "\n");
+    reproduction_say(out, "%zu of %zu rows have a measured value beside the published one.", pairs.count,
+                     figures.count);
+    if (disturbed_rows > 0)
+        reproduction_say(out, "~ %zu rows stand on disturbed repeats alone: the machine was busy with other work.",
+                         disturbed_rows);
+    reproduction_say(out, "goal: workers that may be engaged at once, median in the window; engaged: the mean number "
+                          "that were, those that have been promised a signal included.");
+    say_unsteady(set, out);
+    say_order(&pairs, set, out);
+    published_say_completion_threads(out);
+    reproduction_say(out, "%s", figures.source);
+    fprintf(out, "\n");
+    cell_set_fini(&cells);
+    return pairs.count;
+}

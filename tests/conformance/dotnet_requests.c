@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * D8 to D12, D21 and D22: when scheduler dotnet asks for a worker, when it releases one, and how long a turn lasts.
+ *
+ * Method. Played by one thread (dotnet_play.h), step by step, where the order of steps is the point; then with threads,
+ * from a pool at rest to a pool at rest, by differences of counters. No count depends on how fast the machine is.
+ *
+ * Source. .NET 8 ThreadPoolWorkQueue (EnsureThreadRequested, Dispatch) and PortableThreadPool.WorkerThread.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "calls.h"
+#include "dotnet_items.h"
+#include "dotnet_play.h"
+#include "idle/dotnet_workers.h"
+#include "inside.h"
+#include "pool.h"
+
+static void expect(const char *what, uint64_t is, uint64_t expected)
+{
+    if (is != expected)
+        check_broken("%s: %llu, expected %llu", what, (unsigned long long)is, (unsigned long long)expected);
+}
+
+struct pilfer_executor *dotnet_open(const struct subject *subject, const struct dotnet_pool *pool)
+{
+    const struct pilfer_options options = {
+        .scheduler = subject->name,
+        .sizing = pool->sizing != NULL ? pool->sizing : "fixed",
+        .min_workers = pool->min_workers,
+        .max_workers = pool->max_workers,
+        .spin_limit = pool->spin_limit,
+        .settings = pool->settings,
+        .setting_count = pool->setting_count,
+        .seed = subject->seed,
+    };
+    struct pilfer_executor *executor;
+    char message[PILFER_MESSAGE_SIZE];
+    const int status = pilfer_open(&options, &executor, message);
+    if (status == -EAGAIN || status == -ENOMEM)
+        check_skip("no %u threads here: %s", pool->min_workers, message);
+    if (status != 0)
+        check_broken("opening it answered %d: %s", status, message);
+    return executor;
+}
+
+static uint64_t count_of(struct pilfer_executor *executor, enum counter counter)
+{
+    struct account_totals totals;
+    pilfer_totals(executor, &totals);
+    return totals.counters[counter];
+}
+
+static void wait_until_idle(struct pilfer_executor *executor)
+{
+    while (inside_engaged(executor) > 0)
+        platform_yield();
+    check_progress();
+}
+
+static void run_nothing(struct pilfer_task *task)
+{
+    (void)task;
+}
+
+struct timed {
+    struct pilfer_task task;
+    struct pilfer_latch latch;
+    struct shared_u32 runs, may_end; /* of a task that is held: set by the task, by the test */
+};
+
+static void run_short(struct pilfer_task *task)
+{
+    pilfer_latch_arrive(&((struct timed *)task)->latch);
+}
+
+static void run_held(struct pilfer_task *task)
+{
+    struct timed *timed = (struct timed *)task;
+    shared_u32_store_release(&timed->runs, 1);
+    while (shared_u32_load_acquire(&timed->may_end) == 0)
+        platform_yield();
+    pilfer_latch_arrive(&timed->latch);
+}
+
+static void send(struct pilfer_executor *executor, struct timed *timed, void (*run)(struct pilfer_task *task))
+{
+    *timed = (struct timed){.task.run = run};
+    pilfer_latch_init(&timed->latch, 1);
+    check_setup(pilfer_submit(executor, &timed->task, PILFER_PLACEMENT_DEFAULT) == 0);
+}
+
+/* ---- D8 ---- */
+
+/* Each enqueue tries the flag, whoever makes it; the flag is clear again before the turn's first dequeue. */
+static void play_flag(const struct subject *subject)
+{
+    static const uint32_t submitters[] = {PLAY_OUTSIDE, PLAY_GUEST, 0, 1};
+    struct still_task tasks[8] = {{.id = 0}};
+    struct play play;
+    play_open(&play, subject, 2, 2, NULL, 0);
+    for (uint32_t i = 0; i < 8; i++) {
+        play_submit(&play, submitters[i % 4], &tasks[i], PILFER_PLACEMENT_GLOBAL);
+        expect("tries of the request flag after so many enqueues",
+               play_count(&play, COUNTER_worker_requests) + play_count(&play, COUNTER_requests_merged), i + 1);
+        expect("requests while the first is outstanding", play_count(&play, COUNTER_worker_requests), 1);
+        expect("requests outstanding", play.pool->idle->requests(play.pool), 1);
+    }
+    struct still_task late = {.id = 8};
+    play_wake(&play, 0);
+    play_submit(&play, PLAY_OUTSIDE, &late, PILFER_PLACEMENT_GLOBAL); /* in between, nothing has been dequeued */
+    expect("requests by an enqueue after the turn began, before its first dequeue",
+           play_count(&play, COUNTER_worker_requests), 2);
+    expect("requests outstanding", play.pool->idle->requests(play.pool), 1);
+    while (still_drain(&play.still) != NULL)
+        ;
+    play_close(&play);
+}
+
+/* One task at a time to a pool that falls asleep in between; a wake-up that is lost stops the test. */
+static void stress_flag(const struct subject *subject, uint32_t rounds)
+{
+    struct pilfer_executor *executor = dotnet_open(subject, &(struct dotnet_pool){.min_workers = 3, .max_workers = 3});
+    struct pool *pool = inside_pool(executor);
+    for (uint32_t round = 0; round < rounds; round++) {
+        struct timed timed;
+        send(executor, &timed, run_short);
+        const uint32_t outstanding = pool->idle->requests(pool);
+        if (outstanding > 1)
+            check_broken("%u requests are outstanding", outstanding);
+        pilfer_wait(executor, &timed.latch);
+        check_progress();
+    }
+    pilfer_close(executor, PILFER_CLOSE_RUN, NULL);
+}
+
+void dotnet_request_flag(const struct subject *subject)
+{
+    enum { ROUNDS = 5000 };
+    check_trying("the flag, step by step");
+    play_flag(subject);
+    check_trying("%d tasks, one at a time", ROUNDS);
+    stress_flag(subject, ROUNDS);
+    check_held("%d tasks one at a time, no wake-up lost", ROUNDS);
+}
+
+/* ---- D9 ---- */
+
+/* A turn asks once, with its first task in hand, however many it takes. */
+static void play_turn_of_three(const struct subject *subject)
+{
+    struct still_task tasks[3] = {{.id = 0}, {.id = 1}, {.id = 2}};
+    struct play play;
+    play_open(&play, subject, 4, 4, NULL, 0);
+    for (uint32_t i = 0; i < 3; i++)
+        play_submit(&play, PLAY_OUTSIDE, &tasks[i], PILFER_PLACEMENT_GLOBAL);
+    play_wake(&play, 0);
+    play_next(&play, 0, true, &tasks[0]);
+    const uint64_t merged = play_count(&play, COUNTER_requests_merged);
+    expect("releases by three enqueues and one first task", play_count(&play, COUNTER_releases), 2);
+    play_begin(&play, 1); /* somebody's turn clears the flag meanwhile */
+    play_next(&play, 0, false, &tasks[1]);
+    play_next(&play, 0, false, &tasks[2]);
+    play_next(&play, 0, false, NULL);
+    expect("releases after the second and the third task of a turn", play_count(&play, COUNTER_releases), 2);
+    expect("tries of the flag by them", play_count(&play, COUNTER_requests_merged) - merged, 0);
+    play_close(&play);
+}
+
+/* A socket event, as the engine makes it: one item that queues itself again before it handles the event. The second
+ * worker takes that while the first is still at it, and asks for a third, which finds nothing. */
+static void play_socket_event(const struct subject *subject)
+{
+    struct still_task drain = {.id = 0}, again = {.id = 1};
+    struct play play;
+    play_open(&play, subject, 4, 4, NULL, 0);
+    play_submit(&play, PLAY_GUEST, &drain, PILFER_PLACEMENT_GLOBAL);
+    play_wake(&play, 0);
+    play_next(&play, 0, true, &drain);
+    play_submit(&play, 0, &again, PILFER_PLACEMENT_GLOBAL);
+    play_wake(&play, 1);
+    play_next(&play, 1, true, &again);
+    play_wake(&play, 2);
+    play_next(&play, 2, true, NULL);
+    for (uint32_t worker = 0; worker < 3; worker++) {
+        play_next(&play, worker, false, NULL);
+        if (play_end(&play, worker, false))
+            check_broken("worker %u begins another turn, and nobody has asked for it", worker);
+    }
+    expect("releases by one socket event", play_count(&play, COUNTER_releases), 3);
+    expect("signals left", play_signals(&play), 0);
+    expect("engaged in the end", play_engaged(&play), 0);
+    play_close(&play);
+}
+
+void dotnet_releases(const struct subject *subject)
+{
+    enum { WORKERS = 4, ROUNDS = 50 };
+    check_trying("turns and events, step by step");
+    play_turn_of_three(subject);
+    play_socket_event(subject);
+    struct pilfer_executor *executor =
+        dotnet_open(subject, &(struct dotnet_pool){.min_workers = WORKERS, .max_workers = WORKERS});
+    wait_until_idle(executor);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        struct timed timed;
+        check_trying("one task into an idle pool, round %u", round);
+        const uint64_t releases = count_of(executor, COUNTER_releases);
+        send(executor, &timed, run_short);
+        pilfer_wait(executor, &timed.latch);
+        wait_until_idle(executor);
+        expect("releases by one task into an idle pool", count_of(executor, COUNTER_releases) - releases, 2);
+    }
+    pilfer_close(executor, PILFER_CLOSE_RUN, NULL);
+    check_held("one task releases 2, %d times; one socket event 3", ROUNDS);
+}
+
+/* ---- D10 ---- */
+
+static void start_nobody(void *context)
+{
+    (void)context;
+}
+
+void dotnet_counts(const struct subject *subject)
+{
+    enum { WORKERS = 3, GOAL = 2 };
+    const struct call_hooks hooks = {.start_thread = start_nobody};
+    struct play play;
+    play_open(&play, subject, WORKERS, GOAL, NULL, 0);
+    pool_counts_change(play.pool, 0, -WORKERS, 0); /* no thread exists yet */
+    expect("bytes of the word of counts", sizeof(play.pool->counts), 8);
+    calls_begin(&hooks);
+    for (uint32_t i = 0; i < WORKERS; i++) {
+        dotnet_workers_request(play.pool, NULL);
+        const struct pool_numbers numbers = pool_numbers(play.pool);
+        const uint32_t engaged = i < GOAL ? i + 1 : GOAL;
+        expect("engaged after so many requests", numbers.engaged, engaged);
+        expect("existing, which is no less than engaged", numbers.existing, engaged);
+        expect("the goal", numbers.goal, GOAL);
+        const struct calls calls = calls_read();
+        expect("threads started for them", calls.thread_starts, engaged);
+        expect("releases before the first thread is started", calls.releases_before_start, 1);
+        check_progress();
+    }
+    calls_begin(NULL);
+    play_close(&play);
+    check_held("3 requests at goal 2: 2 engaged, each released before its thread is started");
+}
+
+/* ---- D11 ---- */
+
+void dotnet_one_worker(const struct subject *subject)
+{
+    enum { SUBMITS = 1000 };
+    struct pilfer_executor *executor = dotnet_open(subject, &(struct dotnet_pool){.max_workers = 1});
+    struct pilfer_task *tasks = calloc(SUBMITS, sizeof(*tasks));
+    struct timed held;
+    check_setup(tasks != NULL);
+    check_trying("a busy worker at max 1");
+    wait_until_idle(executor);
+    send(executor, &held, run_held);
+    while (shared_u32_load_acquire(&held.runs) == 0)
+        platform_yield();
+    expect("releases until the one worker is busy", count_of(executor, COUNTER_releases), 1);
+    const uint64_t wakes = count_of(executor, COUNTER_wakes_sent);
+    for (uint32_t i = 0; i < SUBMITS; i++) {
+        tasks[i].run = run_nothing;
+        check_setup(pilfer_submit(executor, &tasks[i], PILFER_PLACEMENT_DEFAULT) == 0);
+    }
+    expect("releases by 1000 enqueues while the one worker is busy", count_of(executor, COUNTER_releases) - 1, 0);
+    expect("wake-ups by them", count_of(executor, COUNTER_wakes_sent) - wakes, 0);
+    shared_u32_store_release(&held.may_end, 1);
+    pilfer_close(executor, PILFER_CLOSE_RUN, NULL);
+    free(tasks);
+    check_held("%d enqueues, 0 releases, 0 wake-ups", SUBMITS);
+}
+
+/* ---- D12 ---- */
+
+struct late {
+    struct play *play;
+    struct still_task *task;
+};
+
+static void submit_late(void *context)
+{
+    const struct late *late = context;
+    play_submit(late->play, PLAY_OUTSIDE, late->task, PILFER_PLACEMENT_GLOBAL);
+}
+
+/* A request is made after the worker has looked for one and before it stops counting as engaged: the goal looks
+ * reached, nobody is released, and only the second look can see it. */
+void dotnet_last_look(const struct subject *subject)
+{
+    struct still_task first = {.id = 0}, second = {.id = 1};
+    struct play play;
+    struct late late = {&play, &second};
+    const struct call_hooks hooks = {.context = &late, .before_disengage = submit_late};
+    play_open(&play, subject, 2, 1, NULL, 0);
+    play_submit(&play, PLAY_OUTSIDE, &first, PILFER_PLACEMENT_GLOBAL);
+    play_wake(&play, 0);
+    play_next(&play, 0, true, &first); /* which makes a request; its turn comes, and finds nothing */
+    play_next(&play, 0, false, NULL);
+    if (!play_end(&play, 0, false))
+        check_broken("a request is outstanding, and the worker leaves");
+    play_begin(&play, 0);
+    play_next(&play, 0, true, NULL);
+    const uint64_t releases = play_count(&play, COUNTER_releases);
+    calls_begin(&hooks);
+    if (play_end(&play, 0, false))
+        check_broken("the worker begins a turn, and nobody had asked for it");
+    calls_begin(NULL);
+    expect("releases for a request that met the worker on its way out", play_count(&play, COUNTER_releases) - releases,
+           1);
+    expect("engaged for it", play_engaged(&play), 1);
+    play_wake(&play, 1);
+    play_next(&play, 1, true, &second);
+    play_close(&play);
+    check_held("a request made between look and exit releases a worker");
+}
+
+/* ---- D21 ---- */
+
+static void check_between(const struct subject *subject, uint32_t processors, uint64_t pauses)
+{
+    const struct pilfer_setting setting = {"processors", processors};
+    struct still_task task = {.id = 0};
+    struct play play;
+    play_open(&play, subject, 2, 1, &setting, 1);
+    play.pool->processors = processors;
+    play_submit(&play, PLAY_OUTSIDE, &task, PILFER_PLACEMENT_GLOBAL);
+    play_wake(&play, 0);
+    play_next(&play, 0, true, &task); /* it has made a request, and at goal 1 nobody else comes for it */
+    play_next(&play, 0, false, NULL);
+    calls_begin(NULL);
+    if (!play_end(&play, 0, false))
+        check_broken("a request is outstanding, and the worker leaves");
+    const struct calls calls = calls_read();
+    expect("yields between two requests of one wake", calls.yields, 1);
+    expect("pauses between them", calls.pauses, pauses);
+    expect("units of pause", calls.pause_units, pauses);
+    if (pauses > 0)
+        expect("yields before the pause", calls.yields_before_pause, 1);
+    play_close(&play);
+}
+
+void dotnet_between_turns(const struct subject *subject)
+{
+    check_between(subject, 4, 1);
+    check_between(subject, 1, 0);
+    check_held("one yield, then one pause; with P = 1 the yield alone");
+}
+
+/* ---- D22 ---- */
+
+enum { RUNNERS = 16 };
+
+struct endless {
+    struct pilfer_executor *executor;
+    struct shared_u32 over; /* written by the test */
+    struct pilfer_latch latch;
+    struct endless_task {
+        struct pilfer_task task;
+        struct endless *load;
+    } tasks[RUNNERS];
+};
+
+static void run_endless(struct pilfer_task *task)
+{
+    struct endless *load = ((struct endless_task *)task)->load;
+    platform_charge(2000);
+    if (shared_u32_load_acquire(&load->over) != 0)
+        pilfer_latch_arrive(&load->latch);
+    else
+        check_setup(pilfer_submit(load->executor, task, PILFER_PLACEMENT_GLOBAL) == 0);
+}
+
+/* More tasks than workers, each of which queues itself again: no turn ends for want of work. */
+void dotnet_quantum(const struct subject *subject)
+{
+    enum { WORKERS = 2, QUANTA = 6 };
+    const uint64_t quantum_ns = 30000000;
+    static struct endless load;
+    load.executor = dotnet_open(subject, &(struct dotnet_pool){.min_workers = WORKERS, .max_workers = WORKERS});
+    pilfer_latch_init(&load.latch, RUNNERS);
+    check_trying("continuous load");
+    for (uint32_t i = 0; i < RUNNERS; i++) {
+        load.tasks[i] = (struct endless_task){.task.run = run_endless, .load = &load};
+        check_setup(pilfer_submit(load.executor, &load.tasks[i].task, PILFER_PLACEMENT_GLOBAL) == 0);
+    }
+    while (inside_engaged(load.executor) < WORKERS)
+        platform_yield();
+    const uint64_t until_ns = platform_now_ns() + QUANTA * quantum_ns;
+    const uint64_t before = count_of(load.executor, COUNTER_dispatches);
+    while (platform_now_ns() < until_ns) {
+        platform_yield();
+        check_progress();
+    }
+    const uint64_t turns = count_of(load.executor, COUNTER_dispatches) - before;
+    shared_u32_store_release(&load.over, 1);
+    pilfer_wait(load.executor, &load.latch);
+    pilfer_close(load.executor, PILFER_CLOSE_RUN, NULL);
+    if (turns > WORKERS) /* each may have been promised and not have begun */
+        check_broken("%llu turns were begun in %d quanta of continuous load by %d workers", (unsigned long long)turns,
+                     QUANTA, WORKERS);
+    check_held("%llu new turns in %d quanta", (unsigned long long)turns, QUANTA);
+}
