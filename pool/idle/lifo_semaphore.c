@@ -85,7 +85,8 @@ static bool lifo_found_nothing(struct worker *worker, bool missed)
 static bool lifo_wait(struct worker *worker)
 {
     struct lifo *lifo = worker->pool->idle_state;
-    return semaphore_wait(&lifo->semaphore, worker, worker->idle_state, spin_steps(worker->pool), PLATFORM_FOREVER) == SEMAPHORE_TOOK;
+    uint32_t steps = spin_steps(worker->pool);
+    return semaphore_wait(&lifo->semaphore, worker, worker->idle_state, steps, PLATFORM_FOREVER) == SEMAPHORE_TOOK;
 }
 
 static void lifo_stop(struct pool *pool)

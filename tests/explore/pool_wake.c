@@ -144,7 +144,8 @@ void wake_meeting(const struct configuration *configuration)
     enum { WORKERS = 3 };
     struct load load;
     load_open(&load, configuration, &(struct load_options){.max_workers = WORKERS, .arrivals = WORKERS});
-    pilfer_set_min_workers(load.executor, (struct pilfer_limits){WORKERS, 1}); /* where the sizing moves: so many at once */
+    /* where the sizing moves: so many at once */
+    pilfer_set_min_workers(load.executor, (struct pilfer_limits){WORKERS, 1});
     load.limit = WORKERS;
     for (uint32_t i = 0; i < WORKERS; i++)
         load_submit(&load, load_item(&load, meet), PILFER_PLACEMENT_DEFAULT);
