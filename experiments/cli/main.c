@@ -253,15 +253,8 @@ static int dispatch(int argc, char **argv)
         return EXIT_USAGE;
     }
     static struct invocation invocation;
-    switch (invocation_parse(verb, argc - 1, argv + 1, &invocation)) {
-    case INVOCATION_REFUSED:
-        return EXIT_USAGE;
-    case INVOCATION_HELPED:
-        return EXIT_DONE;
-    case INVOCATION_READY:
-        break;
-    }
-    return verb->run(&invocation);
+    int status = invocation_parse(verb, argc - 1, argv + 1, &invocation);
+    return status == INVOCATION_READY ? verb->run(&invocation) : status;
 }
 
 int main(int argc, char **argv)

@@ -330,7 +330,7 @@ static error_t parse_key(int key, char *argument, struct argp_state *state)
     }
 }
 
-enum invocation_status invocation_parse(const struct verb *verb, int argc, char **argv, struct invocation *out)
+int invocation_parse(const struct verb *verb, int argc, char **argv, struct invocation *out)
 {
     static struct rows rows;
     build_rows(&rows, verb);
@@ -347,14 +347,14 @@ enum invocation_status invocation_parse(const struct verb *verb, int argc, char 
     if (error == ENOMEM)
         complain("%s: out of memory while reading the command line; free some and try again", verb->name);
     if (error != 0)
-        return INVOCATION_REFUSED;
+        return EXIT_USAGE;
     if (parsing.helped) {
         verb_print_help(verb, stdout);
-        return INVOCATION_HELPED;
+        return EXIT_DONE;
     }
     if (out->argument_count < verb->arguments_min) {
         verb_print_usage(verb, stderr);
-        return INVOCATION_REFUSED;
+        return EXIT_USAGE;
     }
     for (uint32_t i = 0; i < OPTION_COUNT; i++) {
         if (out->options[i] == NULL || option_rows[i].words == NULL)
@@ -369,7 +369,7 @@ enum invocation_status invocation_parse(const struct verb *verb, int argc, char 
         char text[PARAMETER_TEXT_SIZE], message[256];
         if (parameter_parse(&words, out->options[i], text, message, sizeof message) != 0) {
             complain("%s: --%s: %s", verb->name, option_rows[i].name, message);
-            return INVOCATION_REFUSED;
+            return EXIT_USAGE;
         }
     }
     return INVOCATION_READY;

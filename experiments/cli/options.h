@@ -128,10 +128,11 @@ struct invocation {
     char *const *words;
 };
 
-enum invocation_status { INVOCATION_READY, INVOCATION_HELPED, INVOCATION_REFUSED };
+enum { INVOCATION_READY = -1 };
 
-/* Parses what follows the program's name; argv[0] is the verb. Reorders argv. Complains when it refuses. */
-enum invocation_status invocation_parse(const struct verb *verb, int argc, char **argv, struct invocation *out);
+/* Parses what follows the program's name; argv[0] is the verb. Reorders argv. Returns INVOCATION_READY, or the status
+ * to end with after it has helped (EXIT_DONE) or complained (EXIT_USAGE). */
+int invocation_parse(const struct verb *verb, int argc, char **argv, struct invocation *out);
 
 /* The line "usage: pilfer VERB ..." and the whole grouped help of a verb. */
 void verb_print_usage(const struct verb *verb, FILE *stream);

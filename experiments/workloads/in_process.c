@@ -208,12 +208,14 @@ static uint32_t round_of(struct submitter *submitter, uint32_t tasks)
     return tasks - refused;
 }
 
-static void count_requests(struct submitter *submitter, uint64_t requests)
+/* Returns whether they are of the window: asked once, since it may open meanwhile. */
+static bool count_requests(struct submitter *submitter, uint64_t requests)
 {
-    if (in_window(submitter->run, platform_now_ns())) {
-        count(submitter, COUNT_ARRIVALS, requests);
-        count(submitter, COUNT_REQUESTS, requests);
-    }
+    if (!in_window(submitter->run, platform_now_ns()))
+        return false;
+    count(submitter, COUNT_ARRIVALS, requests);
+    count(submitter, COUNT_REQUESTS, requests);
+    return true;
 }
 
 static void burst_drive(struct submitter *submitter)
@@ -237,9 +239,8 @@ static void ping_drive(struct submitter *submitter)
         uint64_t sent_ns = platform_now_ns();
         uint32_t answered = round_of(submitter, 1);
         uint64_t done_ns = platform_now_ns();
-        if (answered == 1 && in_window(submitter->run, done_ns))
+        if (count_requests(submitter, answered) && answered == 1)
             histogram_record(&submitter->latencies, done_ns - sent_ns);
-        count_requests(submitter, answered);
     }
 }
 

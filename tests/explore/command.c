@@ -98,14 +98,9 @@ int command_read(int argument_count, char **arguments, const char *const *known,
     names.items = known;
     names.count = known_count;
     memset(out, 0, sizeof *out);
-    switch (invocation_parse(&verb, argument_count, arguments, &invocation)) {
-    case INVOCATION_REFUSED:
-        return EXIT_USAGE;
-    case INVOCATION_HELPED:
-        return EXIT_DONE;
-    case INVOCATION_READY:
-        break;
-    }
+    int status = invocation_parse(&verb, argument_count, arguments, &invocation);
+    if (status != INVOCATION_READY)
+        return status;
     if (check_combination(&invocation) != 0 || check_argument(&invocation) != 0 ||
         read_request(&invocation, &out->request) != 0)
         return EXIT_USAGE;

@@ -7,16 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "watch.h"
-
-static double now_s(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 /* ---- one run ---- */
 
@@ -239,7 +231,7 @@ static void walk_through(struct walk *walk, struct cell *cell)
 void explore(const struct subject *subject, const struct request *request, struct outcome *outcome)
 {
     struct walk walk = {.subject = subject, .request = request, .outcome = outcome};
-    double start = now_s();
+    double start = watch_now_s();
     memset(outcome, 0, sizeof *outcome);
     outcome->complete = true;
     list_cells(&walk);
@@ -248,7 +240,7 @@ void explore(const struct subject *subject, const struct request *request, struc
         run_randomly(&walk);
     for (uint32_t i = 0; request->strategies[EXPLORED_EXHAUSTIVE] && i < walk.count && !done(&walk); i++)
         walk_through(&walk, &walk.cells[i]);
-    outcome->seconds = now_s() - start;
+    outcome->seconds = watch_now_s() - start;
     free(walk.cells);
 }
 

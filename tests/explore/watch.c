@@ -19,7 +19,7 @@ static struct {
     double start_s, shown_s;
 } watch;
 
-static double now_s(void)
+double watch_now_s(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -37,7 +37,7 @@ void watch_begin(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     progress_begin(&watch.progress, stderr, 0, 0);
-    watch.start_s = watch.shown_s = now_s();
+    watch.start_s = watch.shown_s = watch_now_s();
 }
 
 void watch_end(void)
@@ -69,7 +69,7 @@ void watch_step(uint64_t runs, uint64_t total, uint32_t kinds)
 {
     if (!watch.progress.terminal || runs % RUNS_PER_LOOK != 0)
         return;
-    double now = now_s();
+    double now = watch_now_s();
     if (now - watch.shown_s < (watch.progress.shown ? 0.25 : 1.0))
         return;
     watch.shown_s = now;

@@ -15,6 +15,9 @@
 void watch_begin(void);
 void watch_end(void);
 
+/* Seconds of a monotonic clock. */
+double watch_now_s(void);
+
 /* The signal that came, 0: none. */
 int watch_signal(void);
 

@@ -68,7 +68,10 @@ START_TEST(conserves)
     in_process_window(run, 1, PLATFORM_FOREVER); /* everything from here on counts */
     run_until(executor, 200);
     ck_assert(in_process_stop(run, UINT64_C(20000000000), &counts, &latencies));
-    pilfer_totals(executor, &totals);
+    /* A worker counts a task after it has run, and so perhaps after the latch: the promise is that the sums meet. */
+    do
+        pilfer_totals(executor, &totals);
+    while (totals.counters[COUNTER_tasks_accepted] != totals.counters[COUNTER_tasks_run]);
     ck_assert_uint_eq(counts.in_flight, 0);
     /* A trickle whose tasks pile up while the machine is busy elsewhere may have skipped some. */
     ck_assert_uint_eq(counts.sent, counts.answered + counts.failed);
@@ -77,7 +80,6 @@ START_TEST(conserves)
     ck_assert_uint_le(counts.requests, counts.answered);
     if (strcmp(scheduler, "fixed-concurrency") != 0) /* below a bound, its readers are tasks too */
         ck_assert_uint_eq(counts.answered, totals.counters[COUNTER_tasks_run]);
-    ck_assert_uint_eq(totals.counters[COUNTER_tasks_accepted], totals.counters[COUNTER_tasks_run]);
     ck_assert_uint_eq(latencies.count, in_process_has_latency(workload) ? counts.requests : 0);
     pilfer_close(executor, PILFER_CLOSE_RUN, NULL);
 }
