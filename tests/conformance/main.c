@@ -8,7 +8,8 @@
  * Status 0, 1 if something is broken, 2 for an unknown name or option.
  *
  * Which policies. All invariants under the scheduler's own idle and sizing policy; those that involve the policies (S1,
- * S2, S3, S8, S9) under every other admitted pair as well. --idle and --sizing choose one pair for all.
+ * S2, S3, S8, S9) under every other admitted idle policy and every other sizing as well, each beside the scheduler's own
+ * other half. --idle and --sizing choose one pair for all.
  */
 #include <argp.h>
 #include <errno.h>
@@ -205,6 +206,13 @@ static int check_only(const char *only, const struct invariant *invariants, cons
 
 /* ---- checking ---- */
 
+/* Whether one of the two is the scheduler's own: each policy is met, but not each with each other one. */
+static bool is_near(const struct scheduler *scheduler, const struct pilfer_entry *idle,
+                    const struct pilfer_entry *sizing)
+{
+    return (strcmp(idle->name, scheduler->idle) == 0) != (strcmp(sizing->name, scheduler->sizing) == 0);
+}
+
 /* The pairs under which an invariant is checked; the first is the subject's own or the one that was asked for. */
 static size_t list_pairs(const struct request *request, const struct invariant *invariant, struct pair *out)
 {
@@ -217,13 +225,10 @@ static size_t list_pairs(const struct request *request, const struct invariant *
         return count;
     struct pilfer_entry idle, sizing;
     for (uint32_t i = 0; pilfer_entry(PILFER_KIND_IDLE, i, &idle); i++)
-        for (uint32_t j = 0; pilfer_entry(PILFER_KIND_SIZING, j, &sizing); j++) {
-            const bool own = strcmp(idle.name, scheduler->idle) == 0 && strcmp(sizing.name, scheduler->sizing) == 0;
-            if (own || idle.hidden || sizing.hidden || count == PAIRS_MAX || !pilfer_admits(subject->name, idle.name) ||
-                !pilfer_admits(subject->name, sizing.name))
-                continue;
-            out[count++] = (struct pair){idle.name, sizing.name};
-        }
+        for (uint32_t j = 0; pilfer_entry(PILFER_KIND_SIZING, j, &sizing); j++)
+            if (is_near(scheduler, &idle, &sizing) && !idle.hidden && !sizing.hidden && count < PAIRS_MAX &&
+                pilfer_admits(subject->name, idle.name) && pilfer_admits(subject->name, sizing.name))
+                out[count++] = (struct pair){idle.name, sizing.name};
     return count;
 }
 
