@@ -94,9 +94,8 @@ bool settings_target_takes(const struct configuration *configuration, const char
         const char *key;
         uint32_t placeholder;
     } knobs[] = {
-        {"min-workers", PLACEHOLDER_BIT(min_workers)},
-        {"max-workers", PLACEHOLDER_BIT(max_workers)},
-        {"spin-limit", PLACEHOLDER_BIT(spin_limit)},
+        {"min-workers", PLACEHOLDER_BIT(min_workers)}, {"max-workers", PLACEHOLDER_BIT(max_workers)},
+        {"spin-limit", PLACEHOLDER_BIT(spin_limit)},   {"processors", PLACEHOLDER_BIT(processors)},
         {"command", PLACEHOLDER_BIT(command)},
     };
     static const char *const others[] = {

@@ -278,13 +278,14 @@ START_TEST(test_is_told_what_its_file_says)
     char message[CELL_MESSAGE_SIZE];
     const struct processes_options options = {.seed = 1, .seconds = 60};
     write_target("report", " [--workers {max-workers}] [--least {min-workers}] 'one word'\npass = PASSED ABSENT\n"
-                           "[environment]\nSPIN = {spin-limit:x}\nMOST = {max-workers}\nFIXED = {folder}\n"
-                           "HOME = /elsewhere");
+                           "[environment]\nSPIN = {spin-limit:x}\nMOST = {max-workers}\nP = {processors}\n"
+                           "FIXED = {folder}\nHOME = /elsewhere");
     setenv("PASSED", "on", 1);
     setenv("NOT_PASSED", "on", 1);
     configure(&configuration);
     configuration_set(&configuration, "spin-limit", "70");
     configuration_set(&configuration, "min-workers", "3");
+    configuration_set(&configuration, "processors", "12");
     ck_assert_msg(processes_start(&processes, &configuration, &options, NULL, message) == CELL_MEASURED, "%s", message);
     processes_end(&processes);
     const char *text = read_report();
@@ -292,6 +293,7 @@ START_TEST(test_is_told_what_its_file_says)
     snprintf(fixed, sizeof fixed, "variable FIXED=%s", folder);
     ck_assert_msg(strncmp(text, "argument --least\nargument 3\nargument one word\nvariable ", 54) == 0, "%s", text);
     ck_assert(has_line(text, "variable SPIN=46"));
+    ck_assert(has_line(text, "variable P=12"));
     ck_assert(has_line(text, "variable PASSED=on"));
     ck_assert(has_line(text, fixed));
     ck_assert_ptr_eq(strstr(text, "variable HOME="), strstr(text, "variable HOME=/elsewhere\n"));

@@ -322,14 +322,14 @@ START_TEST(test_built_in_sweeps)
 }
 END_TEST
 
-/* A target file with one knob, read as target; path out. */
-static void write_target(char *path, size_t size)
+/* A target file, whose path is given back; more: the rest of its start line. */
+static void write_target(char *path, size_t size, const char *more)
 {
     snprintf(path, size, "/tmp/plan-XXXXXX");
     int file = mkstemp(path);
-    static const char lines[] = "[target]\nname = mine\nwarmup = 5s\nstart = ./server {port} [-n {max-workers}]\n";
     ck_assert_int_ge(file, 0);
-    ck_assert_int_eq(write(file, lines, sizeof lines - 1), sizeof lines - 1);
+    ck_assert_int_gt(
+        dprintf(file, "[target]\nname = mine\nwarmup = 5s\nstart = ./server {port} [-n {max-workers}]%s\n", more), 0);
     close(file);
 }
 
@@ -403,7 +403,7 @@ START_TEST(test_a_target_has_the_knobs_that_it_uses)
 {
     char path[64], sweep[512], id[128];
     struct configuration configuration;
-    write_target(path, sizeof path);
+    write_target(path, sizeof path, "");
     snprintf(sweep, sizeof sweep,
              "[sweep]\nscheduler = inline, chase-lev\ntarget = none, %s\nmax-workers = 1, 300\nspin-limit = 0, 5\n"
              "placement = published, default\nworkload = ping, echo\n",
@@ -424,10 +424,32 @@ START_TEST(test_a_target_has_the_knobs_that_it_uses)
 }
 END_TEST
 
+/* One of the model's own numbers, which only the published pools and a target with a word for it have. */
+START_TEST(test_a_target_has_the_processors_that_it_uses)
+{
+    char with[64], without[64], sweep[512], id[128];
+    write_target(with, sizeof with, " [-p {processors}]");
+    write_target(without, sizeof without, "");
+    snprintf(sweep, sizeof sweep,
+             "[sweep]\nscheduler = chase-lev, dotnet\ntarget = none, %s, %s\nmax-workers = 300\n"
+             "processors = 12, 13\nworkload = echo\n",
+             with, without);
+    assert_built(sweep, 1 + 2 + 2 + 1);
+    snprintf(id, sizeof id, "target=%s max-workers=300 processors=12", with);
+    ck_assert_msg(has_cell(id), "there is no cell '%s'", id);
+    snprintf(id, sizeof id, "target=%s max-workers=300", without);
+    ck_assert_msg(has_cell(id), "there is no cell '%s'", id);
+    snprintf(id, sizeof id, "processors has no effect with target=%s", without);
+    ck_assert(has_note(id));
+    unlink(with);
+    unlink(without);
+}
+END_TEST
+
 START_TEST(test_a_target_that_is_not_here_is_left_out)
 {
     char path[64], sweep[256];
-    write_target(path, sizeof path);
+    write_target(path, sizeof path, "");
     FILE *file = fopen(path, "a");
     fprintf(file, "requires = no-such-program-anywhere\n");
     fclose(file);
@@ -465,6 +487,7 @@ int main(void)
     tcase_add_test(plans, test_what_a_sizing_or_scheduler_lacks_collapses);
     tcase_add_test(plans, test_the_published_rows);
     tcase_add_test(plans, test_a_target_has_the_knobs_that_it_uses);
+    tcase_add_test(plans, test_a_target_has_the_processors_that_it_uses);
     tcase_add_test(plans, test_a_target_that_is_not_here_is_left_out);
     suite_add_tcase(suite, plans);
     SRunner *runner = srunner_create(suite);
