@@ -375,6 +375,33 @@ START_TEST(test_what_a_sizing_or_scheduler_lacks_collapses)
 }
 END_TEST
 
+/* A window that waits is planned with its longest warm-up, and one that cannot is not. */
+START_TEST(test_waiting_is_planned)
+{
+    char path[64], sweep[512];
+    write_target(path, sizeof path, "");
+    assert_built("[sweep]\nworkload = echo\nwarmup-max = 30s\nwarmup-until = cpu\n", 1);
+    ck_assert(plan.seconds > 30 && plan.note_count == 0);
+    assert_built("[sweep]\nworkload = echo\nwarmup-max = 30s\nscheduler = chase-lev\n", 1);
+    ck_assert(plan.seconds < 30);
+    assert_built("[sweep]\nworkload = echo\nwarmup-max = 30s\nscheduler = dotnet\n", 1);
+    ck_assert(plan.seconds > 30);
+    assert_built("[sweep]\nworkload = spawn\nwarmup-max = 30s\nwarmup-until = cpu\n", 1);
+    ck_assert(plan.seconds < 30 && has_note("warmup-until has no effect with workload=spawn"));
+    snprintf(sweep, sizeof sweep, "[sweep]\ntarget = %s\nwarmup-max = 30s\nwarmup-until = cpu\n", path);
+    assert_built(sweep, 1);
+    ck_assert(plan.seconds > 30 && plan.note_count == 0);
+    specification_quick(&specification);
+    plan_fini(&plan);
+    has_plan = plan_build(&specification, 1, false, stream, &plan) == 0;
+    ck_assert(has_plan && plan.seconds < 30);
+    snprintf(sweep, sizeof sweep, "[sweep]\ntarget = %s\nwarmup-max = 30s\n", path);
+    assert_built(sweep, 1);
+    ck_assert(plan.seconds < 30 && has_note("warmup-max has no effect with target="));
+    unlink(path);
+}
+END_TEST
+
 START_TEST(test_the_published_rows)
 {
     struct configuration configuration;
@@ -485,6 +512,7 @@ int main(void)
     tcase_add_test(plans, test_built_in_sweeps);
     tcase_add_test(plans, test_every_tunable_is_a_parameter);
     tcase_add_test(plans, test_what_a_sizing_or_scheduler_lacks_collapses);
+    tcase_add_test(plans, test_waiting_is_planned);
     tcase_add_test(plans, test_the_published_rows);
     tcase_add_test(plans, test_a_target_has_the_knobs_that_it_uses);
     tcase_add_test(plans, test_a_target_has_the_processors_that_it_uses);
