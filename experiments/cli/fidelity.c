@@ -12,6 +12,7 @@
 #include "pictures.h"
 #include "report.h"
 #include "runner/specification.h"
+#include "runner/target.h"
 #include "store_option.h"
 
 #include <math.h>
@@ -103,14 +104,38 @@ static bool has_cost(const struct specification *specification)
     return axis != NULL && axis->count > 0;
 }
 
+/* Both sides are there: a model, and a target whose runtime is here. EXIT_DONE, or another status after a line. */
+static int check_sides(const struct specification *specification)
+{
+    bool any_model = false, any_target = false;
+    for (uint32_t part = 0; part < specification_part_count(specification); part++) {
+        const struct specification_axis *axis =
+            specification_axis(specification, part, (uint32_t)parameter_find("target"));
+        any_model |= axis == NULL || axis->count == 0;
+        for (uint32_t i = 0; axis != NULL && i < axis->count; i++) {
+            char message[TARGET_MESSAGE_SIZE];
+            const struct target_use *use = target_find(axis->values[i]);
+            any_target |= use != NULL;
+            any_model |= use == NULL;
+            if (use != NULL && use->faults == 0 && !target_is_here(use, NULL, 0, message))
+                return complain("%s", message), EXIT_SURROUNDINGS;
+        }
+    }
+    if (any_model && any_target)
+        return EXIT_DONE;
+    return complain("reproduce: --fidelity needs both sides; expected --set target=none,NAME, where none is the model"),
+           EXIT_USAGE;
+}
+
 static int measure_all(const struct invocation *invocation, int64_t *sweep_id)
 {
     struct specification specification;
     int status = parse(invocation, &specification);
     if (status != EXIT_DONE)
         return status;
+    status = check_sides(&specification);
     /* A plan is shown without measuring, and so with the cost that was given or the initial one. */
-    if (!has_cost(&specification) && invocation->options[OPTION_show_plan] == NULL) {
+    if (status == EXIT_DONE && !has_cost(&specification) && invocation->options[OPTION_show_plan] == NULL) {
         double cost = NAN;
         char text[DECIMAL_SIZE];
         status = find_cost(invocation, &cost);

@@ -52,6 +52,9 @@ void fidelity_costs_say(const struct result_set *set, double cost)
                  decimal_print_fixed(cpu_us(cell), 1, us));
     }
     cell_set_fini(&cells);
-    complain("reproduce: item-cost-percent is set to %s, between the two settings tried, from these cells alone",
-             decimal_print_fixed(cost, 1, percent));
+    decimal_print_fixed(cost, 1, percent);
+    if (cost > 0)
+        complain("reproduce: item-cost-percent is set to %s, from these cells alone; 2 settings were tried", percent);
+    else
+        complain("reproduce: item-cost-percent is set to 0: the model takes no less at any cost");
 }
