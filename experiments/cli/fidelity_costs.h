@@ -2,8 +2,8 @@
  *
  * The one number of the models that is set: what their work items cost, in percent of the published estimates.
  *
- * How it works. A set holds repeats of one setting: of the real runtime (a target), and of a model at two costs. CPU per
- * request of the model is a line over the cost; where it meets that of the runtime is the cost to use.
+ * How it works. A set holds repeats of one setting: of the real runtime (a target), and of a model at two costs. CPU
+ * per request of the model is a line over the cost; where it meets that of the runtime is the cost to use.
  */
 #ifndef PILFER_EXPERIMENTS_CLI_FIDELITY_COSTS_H
 #define PILFER_EXPERIMENTS_CLI_FIDELITY_COSTS_H

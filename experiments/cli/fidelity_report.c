@@ -430,8 +430,8 @@ static void say_what(const struct fidelity *fidelity)
     fprintf(fidelity->out, "Models beside the real runtime: target %s%s%s\n\n", fidelity->executors[0],
             version[0] != '\0' ? ", " : "", version);
     if (costs != NULL)
-        reproduction_say(fidelity->out, "Items of the models cost %s %% of the published estimates; nothing else is set.",
-                         costs);
+        reproduction_say(fidelity->out,
+                         "Items of the models cost %s %% of the published estimates; nothing else is set.", costs);
     reproduction_say(fidelity->out, "~ stands on disturbed repeats alone.");
     fprintf(fidelity->out, "\n");
 }
