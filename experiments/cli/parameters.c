@@ -133,7 +133,10 @@ const struct parameter parameters[] = {
     {"warmup", "warmup_s", PARAMETER_DURATION, 0, "0.3", 0, 600, "", "s", "",
      "time under load before the window opens"},
     {"warmup-max", "warmup_max_s", PARAMETER_DURATION, 0, "0", 0, 600, "", "s", "",
-     "the window waits so long at most for a steady goal: its median of 5 s is that of the 5 s before; 0: it does not"},
+     "the window waits so long at most for what warmup-until says; 0: it does not"},
+    {"warmup-until", "warmup_until", PARAMETER_WORD, 0, "goal", 0, 0, "goal\0cpu\0", "", NETWORKED,
+     "what it waits for: the goal of a sizing that moves (its median of 5 s is that of the 5 s before), "
+     "or CPU per request without a trend in 5 s"},
     {"foreign-limit", "foreign_limit_percent", PARAMETER_PERCENT, 0, "14", 0, 102400, "", "", "",
      "CPU of other processes above which a repeat is disturbed, percent of one CPU"},
     {"tries", "tries_max", PARAMETER_COUNT_OF, 0, "3", 1, 10, "", "", "",

@@ -18,15 +18,16 @@
 
 #include "cell_numbers.h"
 #include "cli/output.h"
+#include "cpu_watch.h"
 #include "platform.h"
+#include "role.h"
 #include "runner/target_prepare.h"
 #include "settings.h"
 #include "usage.h"
 
 /* From the announcement to the first request: time for all processes to hear it. */
 #define LEAD_NS UINT64_C(20000000)
-/* From the second announcement, of a window that waited for a steady goal, to that window: the clients look a few times
- * a second. */
+/* From the second announcement, of a window that waited, to that window: the clients look a few times a second. */
 #define STEADY_LEAD_NS UINT64_C(500000000)
 #define STEADY_LOOK_NS UINT64_C(20000000)
 /* How long requests in flight may take to be answered after the window. */
@@ -88,20 +89,47 @@ static uint64_t nanoseconds(double seconds)
     return (uint64_t)llround(seconds * 1e9);
 }
 
-/* Until the process under test says that its goal is steady: then the window is moved ahead. It stays where the longest
- * warm-up ends if that does not happen before. */
+/* Takes a sample if the clients have counted since, and a period is over. */
+static void look_at_cpu(const struct processes *processes, struct cpu_watch *watch)
+{
+    const char *counted = report_text(&processes->load->report, ROLE_ANSWERED);
+    unsigned long long answered, at_ns;
+    struct cpu_sample sample;
+    uint64_t extension_ns, load_ns;
+    if (counted == NULL || sscanf(counted, ROLE_ANSWERED_FORMAT, &answered, &at_ns) != 2 ||
+        !cpu_watch_is_due(watch, at_ns) || !processes_cpu(processes, &sample.cpu_ns, &extension_ns, &load_ns))
+        return;
+    sample.cpu_at_ns = window_now_ns();
+    sample.answered = answered;
+    sample.answered_at_ns = at_ns;
+    cpu_watch_add(watch, &sample);
+}
+
+/* Whether what the window waits for is so now. */
+static bool is_steady(const struct processes *processes, struct cell_measurement *measurement, struct cpu_watch *watch)
+{
+    uint64_t steady;
+    if (!settings_awaits_cpu(measurement->configuration))
+        return report_integer(&processes->router->report, "steady", &steady);
+    look_at_cpu(processes, watch);
+    return measurement->cpu_steady = cpu_watch_is_steady(watch);
+}
+
+/* Until the process under test is steady: then the window is moved ahead. It stays where the longest warm-up ends if
+ * that does not happen before. */
 static enum cell_status await_steady(struct processes *processes, struct cell_measurement *measurement,
                                      uint64_t load_start_ns)
 {
+    struct cpu_watch watch = {.has_last = false};
     struct window *window = &measurement->window;
     uint64_t earliest_ns = load_start_ns + nanoseconds(settings_warmup_s(measurement->configuration));
-    uint64_t length_ns = window->end_ns - window->start_ns, steady;
+    uint64_t length_ns = window->end_ns - window->start_ns;
     enum cell_status status = CELL_MEASURED;
     for (;;) {
         uint64_t now_ns = window_now_ns();
         if (status != CELL_MEASURED || now_ns + 2 * STEADY_LEAD_NS >= window->start_ns)
             return status;
-        if (now_ns + STEADY_LEAD_NS >= earliest_ns && report_integer(&processes->router->report, "steady", &steady))
+        if (is_steady(processes, measurement, &watch) && now_ns + STEADY_LEAD_NS >= earliest_ns)
             break;
         status = processes_wait_until(processes, now_ns + STEADY_LOOK_NS);
     }

@@ -187,15 +187,17 @@ static void fill_by_prefix(struct filling *filling, const struct report *report,
     }
 }
 
-/* Of a sizing that moves. */
-static void fill_goal(struct filling *filling)
+/* Of a window that waited. */
+static void fill_warm_up(struct filling *filling)
 {
     const struct cell_measurement *measurement = filling->measurement;
-    fill_by_prefix(filling, filling->router, "goal.", "");
-    if (settings_warmup_max_s(measurement->configuration) <= settings_warmup_s(measurement->configuration))
-        return;
-    add(filling, "goal_steady", counted(filling->router, "steady") != 0);
-    if (measurement->warmup_ns != 0)
+    const bool awaits_goal = settings_awaits_goal(measurement->configuration);
+    const bool awaits_cpu = settings_awaits_cpu(measurement->configuration);
+    if (awaits_goal)
+        add(filling, "goal_steady", counted(filling->router, "steady") != 0);
+    if (awaits_cpu)
+        add(filling, "cpu_steady", measurement->cpu_steady);
+    if ((awaits_goal || awaits_cpu) && measurement->warmup_ns != 0)
         set(filling, RESULT_warmup_s, (double)measurement->warmup_ns / 1e9);
 }
 
@@ -394,6 +396,7 @@ bool cell_fill(const struct cell_measurement *measurement, double foreign_limit_
     fill_split(&filling);
     fill_threads(&filling);
     fill_counters(&filling);
-    fill_goal(&filling);
+    fill_by_prefix(&filling, filling.router, "goal.", ""); /* of a sizing that moves */
+    fill_warm_up(&filling);
     return measurement->edges_known && judge(&filling, foreign_limit_percent);
 }

@@ -22,6 +22,7 @@ struct cell_measurement {
     struct window window;
     struct cell_edge first, last;
     uint64_t warmup_ns; /* from the start of the load to the window */
+    bool cpu_steady;    /* of a window that waits for it: CPU per request was steady when it began */
     bool edges_known;   /* the window was seen to its end */
 };
 

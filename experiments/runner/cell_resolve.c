@@ -77,6 +77,8 @@ static void set_target(const struct configuration *configuration, const struct t
     set_knob(configuration, result, "min-workers", RESULT_min_workers, "min_workers_resolved");
     set_knob(configuration, result, "max-workers", RESULT_max_workers, "max_workers_resolved");
     set_knob(configuration, result, "spin-limit", RESULT_spin_limit, "spin_limit_resolved");
+    if (settings_target_takes(configuration, "processors") && !configuration_is_default(configuration, "processors"))
+        result_add_number(result, "processors_resolved", settings_processors(configuration));
 }
 
 static void set_workload(const struct configuration *configuration, struct result *result)

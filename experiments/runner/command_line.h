@@ -21,6 +21,7 @@
     X(min_workers, "min-workers", true)    \
     X(max_workers, "max-workers", true)    \
     X(spin_limit, "spin-limit", true)      \
+    X(processors, "processors", true)      \
     X(folder, "folder", false)             \
     X(build, "build", false)               \
     X(command, "command", false)

@@ -3,10 +3,10 @@
  * One process of a cell, seen from inside.
  *
  * How it works. Lines come in on descriptor 3: "key = value" for parameters and facts of this cell ("port", "seed"),
- * then single words: `begin` (all is said: set up), `window` (the times are said: measure), `stop`. Lines go out on
- * descriptor 4: what the role found, then `ready` when it is set up and `done` at the end. A role that cannot start
- * says "surroundings = why" and leaves with status 3; one that finds something broken says "failure = what" and leaves
- * with 1.
+ * then single words: `begin` (all is said: set up), `window` (the times are said: measure), `stop`. A window that waits
+ * is said a second time when it is moved ahead. Lines go out on descriptor 4: what the role found, then `ready` when it
+ * is set up and `done` at the end. A role that cannot start says "surroundings = why" and leaves with status 3; one
+ * that finds something broken says "failure = what" and leaves with 1.
  *
  * Files: role.c (the conversation), role_router.c (processes under test), role_target.c (the keeper of a foreign one),
  * role_load.c (load generator and extension).
@@ -19,6 +19,11 @@
 #include "report.h"
 
 #define ROLE_WORD_SIZE 16
+
+/* What the clients say a few times a second while a window waits for steady CPU: requests answered since the start, and
+ * when that was (monotonic clock, ns). One line, so that the two belong together. */
+#define ROLE_ANSWERED        "answered"
+#define ROLE_ANSWERED_FORMAT "%llu at %llu"
 
 /* Exit statuses of a role. */
 enum role_status { ROLE_DONE = 0, ROLE_FAILED = 1, ROLE_SURROUNDINGS = 3 };

@@ -6,6 +6,7 @@
  */
 #include "role.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "settings.h"
@@ -46,10 +47,27 @@ static void read_window(struct role *role, struct load_window *out)
     };
 }
 
+/* What a window that waits needs while the load runs. */
+struct waiting {
+    struct role *role;
+    const struct load_totals *totals; /* of the run, which counts in this thread */
+};
+
+static void say_answered(const struct load_totals *totals)
+{
+    char text[64];
+    snprintf(text, sizeof text, ROLE_ANSWERED_FORMAT, (unsigned long long)totals->answered,
+             (unsigned long long)window_now_ns());
+    role_say_text(ROLE_ANSWERED, text);
+}
+
 /* The runner may say the window a second time, when the process under test has become steady. */
 static void amend_window(void *context, struct load_window *window)
 {
-    struct role *role = context;
+    const struct waiting *waiting = context;
+    struct role *role = waiting->role;
+    if (settings_awaits_cpu(&role->configuration))
+        say_answered(waiting->totals);
     if (!role_wait(role, "window", 0))
         return;
     read_window(role, window);
@@ -60,6 +78,7 @@ static void amend_window(void *context, struct load_window *window)
 int role_load(struct role *role)
 {
     static struct load_totals totals;
+    struct waiting waiting = {role, &totals};
     struct load_options options;
     struct load *load;
     char message[PILFER_MESSAGE_SIZE];
@@ -67,7 +86,7 @@ int role_load(struct role *role)
     options.target = report_text(&role->facts, "path"); /* of a target; else the load's own */
     if (settings_warmup_max_s(&role->configuration) > settings_warmup_s(&role->configuration)) {
         options.amend = amend_window;
-        options.amend_context = role;
+        options.amend_context = &waiting;
     }
     if (load_open(&options, &load, message) != 0)
         role_refuse("connecting the clients", message);

@@ -39,7 +39,7 @@ struct extra {
 /* Everything that is read at one edge of the window. */
 struct snapshot {
     struct window_edge edge;
-    uint64_t process_cpu_ns;
+    uint64_t process_cpu_ns; /* without that of the thread that reads it: watching is the harness's own */
     struct account_totals totals;
     struct router_totals server; /* all zero without clients */
     struct extra extras[EXTRAS_MAX];
@@ -78,7 +78,7 @@ static void take_snapshot(struct subject *subject, struct snapshot *out)
 {
     memset(out, 0, sizeof *out);
     out->edge = window_edge_now();
-    out->process_cpu_ns = platform_process_cpu_ns();
+    out->process_cpu_ns = platform_process_cpu_ns() - platform_thread_cpu_ns();
     pilfer_totals(subject->executor, &out->totals);
     server_totals(subject, &out->server);
     pilfer_extras(subject->executor, take_extra, out);
@@ -139,7 +139,7 @@ static void sleep_watched(struct subject *subject, uint64_t deadline_ns, bool in
 }
 
 /* Until the window, or until the runner has moved it ahead because the goal is steady. */
-static void warm_up(struct role *role, struct subject *subject)
+static void await_goal(struct role *role, struct subject *subject)
 {
     bool said = false;
     for (uint64_t now_ns = window_now_ns(); now_ns < role_fact(role, "window-start-ns"); now_ns = window_now_ns()) {
@@ -152,6 +152,17 @@ static void warm_up(struct role *role, struct subject *subject)
         uint64_t next_ns = now_ns + GOAL_PERIOD_NS, start_ns = role_fact(role, "window-start-ns");
         if (role_wait(role, "window", next_ns < start_ns ? next_ns : start_ns))
             return;
+    }
+}
+
+/* The same where the runner looks at the CPU. */
+static void await_cpu(struct role *role, struct subject *subject)
+{
+    for (uint64_t now_ns = window_now_ns(); now_ns < role_fact(role, "window-start-ns"); now_ns = window_now_ns()) {
+        uint64_t next_ns = now_ns + COUNTER_PAGE_PERIOD_NS, start_ns = role_fact(role, "window-start-ns");
+        if (role_wait(role, "window", next_ns < start_ns ? next_ns : start_ns))
+            return;
+        look_at_page(subject);
     }
 }
 
@@ -344,8 +355,10 @@ static void measure(struct role *role, struct subject *subject)
     static struct snapshot first, last;
     if (report_text(&role->facts, "serve") == NULL) {
         wait_watched(role, subject, "window");
-        if (settings_warmup_max_s(&role->configuration) > settings_warmup_s(&role->configuration))
-            warm_up(role, subject);
+        if (settings_awaits_goal(&role->configuration))
+            await_goal(role, subject);
+        else if (settings_awaits_cpu(&role->configuration))
+            await_cpu(role, subject);
         uint64_t start_ns = role_fact(role, "window-start-ns"), end_ns = role_fact(role, "window-end-ns");
         if (subject->in_process != NULL)
             in_process_window(subject->in_process, start_ns, end_ns);

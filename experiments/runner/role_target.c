@@ -34,6 +34,7 @@
 #include "listeners.h"
 #include "process_tree.h"
 #include "runner/target_start.h"
+#include "settings.h"
 #include "window.h"
 
 /* How often the server and the runner are looked after. */
@@ -166,13 +167,18 @@ static void fail_if_ended(struct keeper *keeper)
     role_fail("the server ended before its work was done", text);
 }
 
-static void wait_for_word(struct keeper *keeper, const char *word)
+/* With an eye on all; false if the time has come before the word. */
+static bool wait_for_word(struct keeper *keeper, const char *word, uint64_t deadline_ns)
 {
-    while (!role_wait(keeper->role, word, window_now_ns() + LOOK_EVERY_NS)) {
+    for (uint64_t now_ns; (now_ns = window_now_ns()) < deadline_ns;) {
+        uint64_t next_ns = deadline_ns - now_ns > LOOK_EVERY_NS ? now_ns + LOOK_EVERY_NS : deadline_ns;
+        if (role_wait(keeper->role, word, next_ns))
+            return true;
         drain(keeper);
         reap(keeper);
         fail_if_ended(keeper);
     }
+    return false;
 }
 
 /* ---- the start ---- */
@@ -336,13 +342,15 @@ static void take_sample(struct keeper *keeper, const char *name, uint64_t at_ns,
 static void measure(struct keeper *keeper)
 {
     struct tree_sample first, last;
-    wait_for_word(keeper, "window");
+    wait_for_word(keeper, "window", UINT64_MAX);
+    if (settings_awaits_cpu(&keeper->role->configuration)) /* then the window may be moved ahead */
+        wait_for_word(keeper, "window", role_fact(keeper->role, "window-start-ns"));
     take_sample(keeper, "first", role_fact(keeper->role, "window-start-ns"), &first);
     take_sample(keeper, "last", role_fact(keeper->role, "window-end-ns"), &last);
     say_window(&first, &last);
     tree_sample_fini(&first);
     tree_sample_fini(&last);
-    wait_for_word(keeper, "stop");
+    wait_for_word(keeper, "stop", UINT64_MAX);
 }
 
 int role_target(struct role *role)

@@ -88,21 +88,26 @@ uint32_t settings_target_placeholders(const struct configuration *configuration)
     return use->target.placeholders | used;
 }
 
+/* Of the two things that the window may wait for. */
+static bool is_until_cpu(const struct configuration *configuration)
+{
+    return strcmp(configuration_text(configuration, "warmup-until"), "cpu") == 0;
+}
+
 bool settings_target_takes(const struct configuration *configuration, const char *key)
 {
     static const struct {
         const char *key;
         uint32_t placeholder;
     } knobs[] = {
-        {"min-workers", PLACEHOLDER_BIT(min_workers)},
-        {"max-workers", PLACEHOLDER_BIT(max_workers)},
-        {"spin-limit", PLACEHOLDER_BIT(spin_limit)},
+        {"min-workers", PLACEHOLDER_BIT(min_workers)}, {"max-workers", PLACEHOLDER_BIT(max_workers)},
+        {"spin-limit", PLACEHOLDER_BIT(spin_limit)},   {"processors", PLACEHOLDER_BIT(processors)},
         {"command", PLACEHOLDER_BIT(command)},
     };
     static const char *const others[] = {
-        "target",         "mode",         "arrivals", "rate",          "connections",   "channels",    "reply-segments",
-        "extension-mode", "extension-us", "machine",  "cores",         "quota-percent", "router-cpus", "load-cpus",
-        "extension-cpus", "duration",     "warmup",   "foreign-limit", "tries",
+        "target",         "mode",         "arrivals", "rate",         "connections",   "channels",    "reply-segments",
+        "extension-mode", "extension-us", "machine",  "cores",        "quota-percent", "router-cpus", "load-cpus",
+        "extension-cpus", "duration",     "warmup",   "warmup-until", "foreign-limit", "tries",
     };
     for (size_t i = 0; i < sizeof knobs / sizeof knobs[0]; i++) {
         if (strcmp(knobs[i].key, key) == 0)
@@ -112,7 +117,7 @@ bool settings_target_takes(const struct configuration *configuration, const char
         if (strcmp(others[i], key) == 0)
             return true;
     }
-    return false;
+    return strcmp(key, "warmup-max") == 0 && is_until_cpu(configuration); /* what its goal is is not known */
 }
 
 const char *settings_workload(const struct configuration *configuration)
@@ -130,12 +135,28 @@ double settings_warmup_s(const struct configuration *configuration)
     return use != NULL && use->target.warmup_s > warmup_s ? use->target.warmup_s : warmup_s;
 }
 
+/* Whether the window may wait at all: clients tell how far they are, and a time is given. */
+static bool may_wait(const struct configuration *configuration)
+{
+    return settings_is_networked(configuration) &&
+           configuration_number(configuration, "warmup-max") > settings_warmup_s(configuration);
+}
+
+bool settings_awaits_goal(const struct configuration *configuration)
+{
+    return !is_until_cpu(configuration) && settings_target(configuration) == NULL &&
+           settings_moves_limits(configuration) && may_wait(configuration);
+}
+
+bool settings_awaits_cpu(const struct configuration *configuration)
+{
+    return is_until_cpu(configuration) && may_wait(configuration);
+}
+
 double settings_warmup_max_s(const struct configuration *configuration)
 {
-    double warmup_s = settings_warmup_s(configuration), max_s = configuration_number(configuration, "warmup-max");
-    bool waits = max_s > warmup_s && settings_target(configuration) == NULL && settings_is_networked(configuration) &&
-                 settings_moves_limits(configuration);
-    return waits ? max_s : warmup_s;
+    bool waits = settings_awaits_goal(configuration) || settings_awaits_cpu(configuration);
+    return waits ? configuration_number(configuration, "warmup-max") : settings_warmup_s(configuration);
 }
 
 /* ---- workloads ---- */

@@ -66,8 +66,11 @@ bool settings_target_takes(const struct configuration *configuration, const char
 const char *settings_workload(const struct configuration *configuration);
 /* Time under load before the window: at least what the target needs. */
 double settings_warmup_s(const struct configuration *configuration);
-/* The same at most: longer than that where the window waits for a steady goal. */
+/* The same at most: longer than that where the window waits for something. */
 double settings_warmup_max_s(const struct configuration *configuration);
+/* What the window waits for in between: nothing, a steady goal, or steady CPU per request. */
+bool settings_awaits_goal(const struct configuration *configuration);
+bool settings_awaits_cpu(const struct configuration *configuration);
 
 /* True for workloads with clients: router and echo. */
 bool settings_is_networked(const struct configuration *configuration);

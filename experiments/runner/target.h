@@ -27,7 +27,7 @@
 /* What may stand in the parameter `command`. */
 #define TARGET_COMMAND_PLACEHOLDERS                                                         \
     (PLACEHOLDER_BIT(port) | PLACEHOLDER_BIT(control_port) | PLACEHOLDER_BIT(min_workers) | \
-     PLACEHOLDER_BIT(max_workers) | PLACEHOLDER_BIT(spin_limit))
+     PLACEHOLDER_BIT(max_workers) | PLACEHOLDER_BIT(spin_limit) | PLACEHOLDER_BIT(processors))
 
 /* X(symbol, key). Keys of [target], each at most once. */
 #define TARGET_KEYS(X)              \

@@ -60,6 +60,7 @@ static void send_all(const struct target_use *use, const struct configuration *c
                 [PLACEHOLDER_min_workers] = knob(configuration, "min-workers"),
                 [PLACEHOLDER_max_workers] = knob(configuration, "max-workers"),
                 [PLACEHOLDER_spin_limit] = knob(configuration, "spin-limit"),
+                [PLACEHOLDER_processors] = knob(configuration, "processors"),
                 [PLACEHOLDER_folder] = use->folder,
                 [PLACEHOLDER_build] = use->build,
                 [PLACEHOLDER_command] = configuration_text(configuration, "command"),

@@ -35,8 +35,8 @@ struct load_options {
     double rate_rps;    /* paced modes: arrivals per second, > 0 */
     uint64_t seed;      /* of the arrivals */
     const char *target; /* path to ask for; NULL: "/ping" */
-    /* Asked a few times a second until the window begins: may move its edges to later times that still lie ahead. NULL:
-     * they stay. */
+    /* Asked a few times a second until the window begins: may move its edges to other times that still lie ahead, and
+     * read the totals of the run, which are counted in the same thread. NULL: they stay. */
     void (*amend)(void *context, struct load_window *window);
     void *amend_context;
 };

@@ -28,9 +28,15 @@ column() {
         c { print $c }'
 }
 
+# A knob that not every target has; elsewhere it has no effect.
+case $name in
+dotnet*) processors=12 ;;
+*) processors= ;;
+esac
+
 status=0
 "$program" sweep quick --target "$name" --set repeats=1 --set duration=500ms --set max-workers=1 --set spin-limit=0 \
-    --set rate=500 --foreign-limit 1000 --seed 7 >out 2>errors || status=$?
+    --set rate=500 ${processors:+--set processors=$processors} --foreign-limit 1000 --seed 7 >out 2>errors || status=$?
 if [ "$status" = 3 ] && grep -q 'there is no program' errors; then
     echo "skipped: $(sed 's/^pilfer: //' errors)"
     exit 77
@@ -41,6 +47,8 @@ fi
 [ -z "$(column scheduler)" ] || fail "the column scheduler is '$(column scheduler)'"
 [ -n "$(column target_version)" ] || fail "no version of the runtime"
 [ "$(column max_workers)" = 1 ] || fail "max_workers is '$(column max_workers)'"
+[ "$(column processors)/$(column processors_resolved)" = "$processors/$processors" ] ||
+    fail "processors is '$(column processors)', '$(column processors_resolved)'"
 [ "$(column requests)" -gt 0 ] || fail "nothing was answered"
 for number in router_cpu_percent voluntary_switches threads router_memory_mib; do
     [ "$(column $number | awk '{ print ($1 > 0) }')" = 1 ] || fail "$number is '$(column $number)'"
@@ -48,7 +56,7 @@ done
 
 # With --hold: the server's own process, what it was told, and its end.
 mkfifo go
-"$program" run --target "$name" --max-workers 3 --spin-limit 70 --duration 50ms --hold <go >held 2>errors &
+"$program" run --target "$name" --max-workers 3 --spin-limit 70 ${processors:+--processors $processors} --duration 50ms --hold <go >held 2>errors &
 runner=$!
 exec 3>go
 for _ in $(seq 600); do
@@ -64,6 +72,9 @@ case $name in
 dotnet*)
     grep -qx 'DOTNET_ThreadPool_UnfairSemaphoreSpinLimit=46' environment || fail "the spin limit is not hexadecimal"
     grep -q -- '--max-workers 3 ' words || fail "max-workers is not there: $(cat words)"
+    # What the runtime makes of them: the program of the server, in its environment.
+    limits=$(xargs -0 sh -c 'exec env -i "$@" $0' "$(cat words) --limits" <"/proc/$server/environ")
+    [ "$limits" = '12 processors, 3 to 3 workers' ] || fail "the runtime has '$limits'"
     ;;
 java) grep -q -- '--max-workers 3 ' words || fail "max-workers is not there: $(cat words)" ;;
 go) grep -qx 'GOMAXPROCS=3' environment || fail "GOMAXPROCS is not there" ;;

@@ -59,7 +59,7 @@ static void check_sound(const struct target *target)
                                                                  [PLACEHOLDER_command] = "c {port}"}};
     struct placeholder_values numbers = defaults;
     numbers.texts[PLACEHOLDER_min_workers] = numbers.texts[PLACEHOLDER_max_workers] = "3";
-    numbers.texts[PLACEHOLDER_spin_limit] = "4";
+    numbers.texts[PLACEHOLDER_spin_limit] = numbers.texts[PLACEHOLDER_processors] = "4";
     static const enum target_key commands[] = {TARGET_KEY_start, TARGET_KEY_build, TARGET_KEY_version};
     HOLDS(target->name[0] != '\0' && target->texts[TARGET_KEY_start] != NULL);
     HOLDS(target->ready_s >= 0 && target->warmup_s >= 0);

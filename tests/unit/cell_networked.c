@@ -108,8 +108,31 @@ START_TEST(longest_warm_up)
     result_init(&result);
     ck_assert_msg(cell_measure(&configuration, 1, &options, &result, message) == CELL_MEASURED, "%s", message);
     ck_assert_msg(number(&result, "valid") == 1, "invalid: %s", result.invalid_reason);
+    double unused;
     ck_assert(number(&result, "goal_steady") == 0);
+    ck_assert(!result_get_number(&result, "cpu_steady", &unused));
     ck_assert_double_eq(number(&result, "warmup_s"), 1.5);
+    result_fini(&result);
+}
+END_TEST
+
+/* Of a sizing that moves, the goal does not count then. */
+START_TEST(steady_cpu)
+{
+    static const char *const pairs[] = {"scheduler",  "dotnet", "workload", "echo", "warmup-until", "cpu",
+                                        "warmup-max", "40",     NULL};
+    struct configuration configuration;
+    struct result result;
+    char message[CELL_MESSAGE_SIZE] = "";
+    const struct cell_options options = {.foreign_limit_percent = 1e6, .tries_max = 1}; /* disturbed or not */
+    double unused;
+    configure(&configuration, pairs);
+    result_init(&result);
+    ck_assert_msg(cell_measure(&configuration, 1, &options, &result, message) == CELL_MEASURED, "%s", message);
+    ck_assert(number(&result, "requests") > 0);
+    ck_assert(number(&result, "cpu_steady") == 1);
+    ck_assert(number(&result, "warmup_s") < 40);
+    ck_assert(!result_get_number(&result, "goal_steady", &unused));
     result_fini(&result);
 }
 END_TEST
@@ -229,6 +252,7 @@ int main(int argc, char **argv)
     tcase_add_loop_test(cases, cell, 0, sizeof cells / sizeof cells[0]);
     tcase_add_test(cases, published_calls);
     tcase_add_test(cases, longest_warm_up);
+    tcase_add_test(cases, steady_cpu);
     tcase_add_loop_test(cases, killed, 0, 3);
 #ifndef __SANITIZE_THREAD__
     /* The thread sanitizer delivers no signal to a handler in a child forked from a process with threads. */

@@ -2,7 +2,8 @@
  *
  * Promises: a foreign server is measured as the model is, under its own name, with what its start line says and nothing
  * else of the environment; one that does not start, answers, or stay on loopback is refused in one line that says what
- * it wrote; whatever ends a cell, the runner's death included, no process that the target started is left.
+ * it wrote; whatever ends a cell, the runner's death included, no process that the target started is left; a window
+ * that waits for steady CPU begins when it is steady, but not within the target's own warm-up.
  *
  * Method: this program is also the servers, each of which does one thing right or wrong.
  */
@@ -55,9 +56,38 @@ static int listen_on(in_addr_t address, uint16_t port)
     return listener;
 }
 
-/* Answers whatever comes with the text, if it is picky only what asks for /any; after late requests, listens to the
- * whole world too. */
-static void serve(int listener, const char *answer, bool is_picky, int late)
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+enum burning { BURNS_NOTHING, BURNS_A_MILLISECOND, BURNS_MORE_AND_MORE };
+
+/* Uses a millisecond of CPU for a request, or that doubled for each second since the first. */
+static void burn(enum burning burning)
+{
+    static uint64_t first_ns;
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), wanted_ns = burning == BURNS_NOTHING ? 0 : 1000000;
+    first_ns = first_ns == 0 ? now_ns : first_ns;
+    if (burning == BURNS_MORE_AND_MORE)
+        wanted_ns <<= (now_ns - first_ns) / 1000000000;
+    for (uint64_t begun_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID); wanted_ns > 0;) {
+        if (clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begun_ns >= wanted_ns)
+            return;
+    }
+}
+
+/* How a server answers. */
+struct manner {
+    const char *answer;
+    bool is_picky; /* only what asks for /any */
+    int late;      /* after so many requests, it listens to the whole world too */
+    enum burning burning;
+};
+
+static void serve(int listener, struct manner manner)
 {
     struct pollfd polled[CLIENTS_MAX] = {{.fd = listener, .events = POLLIN}};
     nfds_t count = 1;
@@ -67,8 +97,10 @@ static void serve(int listener, const char *answer, bool is_picky, int late)
             if (polled[i].revents == 0)
                 continue;
             if (read(polled[i].fd, request, sizeof request) > 0) {
-                const char *text = is_picky && strncmp(request, "GET /any ", 9) != 0 ? NOT_FOUND : answer;
-                if (write(polled[i].fd, text, strlen(text)) < 0 || --late != 0)
+                bool is_right = !manner.is_picky || strncmp(request, "GET /any ", 9) == 0;
+                const char *text = is_right ? manner.answer : NOT_FOUND;
+                burn(manner.burning);
+                if (write(polled[i].fd, text, strlen(text)) < 0 || --manner.late != 0)
                     continue;
                 listen_on(INADDR_ANY, 0);
                 continue;
@@ -134,8 +166,15 @@ static int run_server(char **arguments)
     if (strcmp(mode, "report") == 0)
         write_report(arguments[2], arguments + 3);
     int listener = listen_on(strcmp(mode, "open") == 0 ? INADDR_ANY : INADDR_LOOPBACK, port);
-    serve(listener, strcmp(mode, "missing") == 0 ? NOT_FOUND : ANSWER, strcmp(mode, "picky") == 0,
-          strcmp(mode, "late") == 0 ? 20 : -1);
+    struct manner manner = {
+        .answer = strcmp(mode, "missing") == 0 ? NOT_FOUND : ANSWER,
+        .is_picky = strcmp(mode, "picky") == 0,
+        .late = strcmp(mode, "late") == 0 ? 20 : -1,
+        .burning = strcmp(mode, "steady") == 0    ? BURNS_A_MILLISECOND
+                   : strcmp(mode, "growing") == 0 ? BURNS_MORE_AND_MORE
+                                                  : BURNS_NOTHING,
+    };
+    serve(listener, manner);
     return 0;
 }
 
@@ -226,6 +265,50 @@ START_TEST(test_is_measured)
 }
 END_TEST
 
+/* Measured once: a disturbed one would take as long again, and whether it was is no matter here. */
+static void measure_waiting(struct configuration *configuration, const char *longest, struct result *result)
+{
+    char message[CELL_MESSAGE_SIZE] = "";
+    const struct cell_options options = {.foreign_limit_percent = 1e6, .tries_max = 1};
+    double unused;
+    configuration_set(configuration, "warmup-max", longest);
+    configuration_set(configuration, "warmup-until", "cpu");
+    result_init(result);
+    ck_assert_msg(cell_measure(configuration, 1, &options, result, message) == CELL_MEASURED, "%s", message);
+    ck_assert(number(result, "requests") > 0);
+    ck_assert(!result_get_number(result, "goal_steady", &unused));
+}
+
+/* The same CPU for each request, whatever else the machine does: without a warm-up of its own, the window would begin
+ * before seven seconds. */
+START_TEST(test_begins_when_steady)
+{
+    struct configuration configuration;
+    struct result result;
+    write_target("steady", "\nwarmup = 7s");
+    configure(&configuration);
+    configuration_set(&configuration, "mode", "paced");
+    configuration_set(&configuration, "rate", "100");
+    measure_waiting(&configuration, "40", &result);
+    ck_assert(number(&result, "cpu_steady") == 1);
+    ck_assert(number(&result, "warmup_s") >= 7 && number(&result, "warmup_s") < 40);
+    result_fini(&result);
+}
+END_TEST
+
+START_TEST(test_waits_for_a_drifting_one)
+{
+    struct configuration configuration;
+    struct result result;
+    write_target("growing", "");
+    configure(&configuration);
+    measure_waiting(&configuration, "7", &result);
+    ck_assert(number(&result, "cpu_steady") == 0);
+    ck_assert_double_eq(number(&result, "warmup_s"), 7);
+    result_fini(&result);
+}
+END_TEST
+
 static const struct {
     const char *mode, *more, *expected;
 } refusals[] = {
@@ -278,13 +361,14 @@ START_TEST(test_is_told_what_its_file_says)
     char message[CELL_MESSAGE_SIZE];
     const struct processes_options options = {.seed = 1, .seconds = 60};
     write_target("report", " [--workers {max-workers}] [--least {min-workers}] 'one word'\npass = PASSED ABSENT\n"
-                           "[environment]\nSPIN = {spin-limit:x}\nMOST = {max-workers}\nFIXED = {folder}\n"
-                           "HOME = /elsewhere");
+                           "[environment]\nSPIN = {spin-limit:x}\nMOST = {max-workers}\nP = {processors}\n"
+                           "FIXED = {folder}\nHOME = /elsewhere");
     setenv("PASSED", "on", 1);
     setenv("NOT_PASSED", "on", 1);
     configure(&configuration);
     configuration_set(&configuration, "spin-limit", "70");
     configuration_set(&configuration, "min-workers", "3");
+    configuration_set(&configuration, "processors", "12");
     ck_assert_msg(processes_start(&processes, &configuration, &options, NULL, message) == CELL_MEASURED, "%s", message);
     processes_end(&processes);
     const char *text = read_report();
@@ -292,6 +376,7 @@ START_TEST(test_is_told_what_its_file_says)
     snprintf(fixed, sizeof fixed, "variable FIXED=%s", folder);
     ck_assert_msg(strncmp(text, "argument --least\nargument 3\nargument one word\nvariable ", 54) == 0, "%s", text);
     ck_assert(has_line(text, "variable SPIN=46"));
+    ck_assert(has_line(text, "variable P=12"));
     ck_assert(has_line(text, "variable PASSED=on"));
     ck_assert(has_line(text, fixed));
     ck_assert_ptr_eq(strstr(text, "variable HOME="), strstr(text, "variable HOME=/elsewhere\n"));
@@ -417,6 +502,8 @@ int main(int argc, char **argv)
     tcase_add_checked_fixture(cases, setup, teardown);
     tcase_set_timeout(cases, 60);
     tcase_add_test(cases, test_is_measured);
+    tcase_add_test(cases, test_begins_when_steady);
+    tcase_add_test(cases, test_waits_for_a_drifting_one);
     tcase_add_loop_test(cases, test_is_refused, 0, sizeof refusals / sizeof refusals[0]);
     tcase_add_test(cases, test_is_told_what_its_file_says);
     tcase_add_test(cases, test_ends_with_the_cell);

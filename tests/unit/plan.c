@@ -322,14 +322,14 @@ START_TEST(test_built_in_sweeps)
 }
 END_TEST
 
-/* A target file with one knob, read as target; path out. */
-static void write_target(char *path, size_t size)
+/* A target file, whose path is given back; more: the rest of its start line. */
+static void write_target(char *path, size_t size, const char *more)
 {
     snprintf(path, size, "/tmp/plan-XXXXXX");
     int file = mkstemp(path);
-    static const char lines[] = "[target]\nname = mine\nwarmup = 5s\nstart = ./server {port} [-n {max-workers}]\n";
     ck_assert_int_ge(file, 0);
-    ck_assert_int_eq(write(file, lines, sizeof lines - 1), sizeof lines - 1);
+    ck_assert_int_gt(
+        dprintf(file, "[target]\nname = mine\nwarmup = 5s\nstart = ./server {port} [-n {max-workers}]%s\n", more), 0);
     close(file);
 }
 
@@ -375,6 +375,33 @@ START_TEST(test_what_a_sizing_or_scheduler_lacks_collapses)
 }
 END_TEST
 
+/* A window that waits is planned with its longest warm-up, and one that cannot is not. */
+START_TEST(test_waiting_is_planned)
+{
+    char path[64], sweep[512];
+    write_target(path, sizeof path, "");
+    assert_built("[sweep]\nworkload = echo\nwarmup-max = 30s\nwarmup-until = cpu\n", 1);
+    ck_assert(plan.seconds > 30 && plan.note_count == 0);
+    assert_built("[sweep]\nworkload = echo\nwarmup-max = 30s\nscheduler = chase-lev\n", 1);
+    ck_assert(plan.seconds < 30);
+    assert_built("[sweep]\nworkload = echo\nwarmup-max = 30s\nscheduler = dotnet\n", 1);
+    ck_assert(plan.seconds > 30);
+    assert_built("[sweep]\nworkload = spawn\nwarmup-max = 30s\nwarmup-until = cpu\n", 1);
+    ck_assert(plan.seconds < 30 && has_note("warmup-until has no effect with workload=spawn"));
+    snprintf(sweep, sizeof sweep, "[sweep]\ntarget = %s\nwarmup-max = 30s\nwarmup-until = cpu\n", path);
+    assert_built(sweep, 1);
+    ck_assert(plan.seconds > 30 && plan.note_count == 0);
+    specification_quick(&specification);
+    plan_fini(&plan);
+    has_plan = plan_build(&specification, 1, false, stream, &plan) == 0;
+    ck_assert(has_plan && plan.seconds < 30);
+    snprintf(sweep, sizeof sweep, "[sweep]\ntarget = %s\nwarmup-max = 30s\n", path);
+    assert_built(sweep, 1);
+    ck_assert(plan.seconds < 30 && has_note("warmup-max has no effect with target="));
+    unlink(path);
+}
+END_TEST
+
 START_TEST(test_the_published_rows)
 {
     struct configuration configuration;
@@ -403,7 +430,7 @@ START_TEST(test_a_target_has_the_knobs_that_it_uses)
 {
     char path[64], sweep[512], id[128];
     struct configuration configuration;
-    write_target(path, sizeof path);
+    write_target(path, sizeof path, "");
     snprintf(sweep, sizeof sweep,
              "[sweep]\nscheduler = inline, chase-lev\ntarget = none, %s\nmax-workers = 1, 300\nspin-limit = 0, 5\n"
              "placement = published, default\nworkload = ping, echo\n",
@@ -424,10 +451,32 @@ START_TEST(test_a_target_has_the_knobs_that_it_uses)
 }
 END_TEST
 
+/* One of the model's own numbers, which only the published pools and a target with a word for it have. */
+START_TEST(test_a_target_has_the_processors_that_it_uses)
+{
+    char with[64], without[64], sweep[512], id[128];
+    write_target(with, sizeof with, " [-p {processors}]");
+    write_target(without, sizeof without, "");
+    snprintf(sweep, sizeof sweep,
+             "[sweep]\nscheduler = chase-lev, dotnet\ntarget = none, %s, %s\nmax-workers = 300\n"
+             "processors = 12, 13\nworkload = echo\n",
+             with, without);
+    assert_built(sweep, 1 + 2 + 2 + 1);
+    snprintf(id, sizeof id, "target=%s max-workers=300 processors=12", with);
+    ck_assert_msg(has_cell(id), "there is no cell '%s'", id);
+    snprintf(id, sizeof id, "target=%s max-workers=300", without);
+    ck_assert_msg(has_cell(id), "there is no cell '%s'", id);
+    snprintf(id, sizeof id, "processors has no effect with target=%s", without);
+    ck_assert(has_note(id));
+    unlink(with);
+    unlink(without);
+}
+END_TEST
+
 START_TEST(test_a_target_that_is_not_here_is_left_out)
 {
     char path[64], sweep[256];
-    write_target(path, sizeof path);
+    write_target(path, sizeof path, "");
     FILE *file = fopen(path, "a");
     fprintf(file, "requires = no-such-program-anywhere\n");
     fclose(file);
@@ -463,8 +512,10 @@ int main(void)
     tcase_add_test(plans, test_built_in_sweeps);
     tcase_add_test(plans, test_every_tunable_is_a_parameter);
     tcase_add_test(plans, test_what_a_sizing_or_scheduler_lacks_collapses);
+    tcase_add_test(plans, test_waiting_is_planned);
     tcase_add_test(plans, test_the_published_rows);
     tcase_add_test(plans, test_a_target_has_the_knobs_that_it_uses);
+    tcase_add_test(plans, test_a_target_has_the_processors_that_it_uses);
     tcase_add_test(plans, test_a_target_that_is_not_here_is_left_out);
     suite_add_tcase(suite, plans);
     SRunner *runner = srunner_create(suite);

@@ -58,6 +58,7 @@ START_TEST(test_reads_all_keys)
                       "pass = CC CFLAGS\n"
                       "[environment]\n"
                       "SPIN = 0x{spin-limit:x}\n"
+                      "P = {processors}\n"
                       "EMPTY = \n",
                       &target);
     ck_assert_msg(count == 0, "%s", faults_now());
@@ -66,11 +67,11 @@ START_TEST(test_reads_all_keys)
     ck_assert_str_eq(target.texts[TARGET_KEY_path], "/health?full=1");
     ck_assert(target.is_router);
     ck_assert(target.ready_s == 1.5 && target.warmup_s == 2);
-    ck_assert_uint_eq(target.variable_count, 2);
-    ck_assert_str_eq(target.variables[1].value, "");
+    ck_assert_uint_eq(target.variable_count, 3);
+    ck_assert_str_eq(target.variables[2].value, "");
     ck_assert_uint_eq(target.placeholders, PLACEHOLDER_BIT(port) | PLACEHOLDER_BIT(control_port) |
                                                PLACEHOLDER_BIT(build) | PLACEHOLDER_BIT(max_workers) |
-                                               PLACEHOLDER_BIT(spin_limit));
+                                               PLACEHOLDER_BIT(spin_limit) | PLACEHOLDER_BIT(processors));
     target_fini(&target);
 }
 END_TEST
@@ -154,7 +155,8 @@ static const struct {
      "folder/mine.ini:6: found the variable '2', expected letters, digits and '_'\n"},
     {"[target]\n" START "[environment]\nA = {command}\n", "folder/mine.ini:4: A: found {command}, which has no meaning "
                                                           "here, expected {port}, {control-port}, {min-workers}, "
-                                                          "{max-workers}, {spin-limit}, {folder} or {build}\n"},
+                                                          "{max-workers}, {spin-limit}, {processors}, {folder} or "
+                                                          "{build}\n"},
 };
 
 START_TEST(test_names_each_fault_with_its_place)
@@ -194,6 +196,7 @@ static const struct placeholder_values defaults = {.texts = {[PLACEHOLDER_port] 
 static const struct placeholder_values numbers = {.texts = {[PLACEHOLDER_port] = "8080",
                                                             [PLACEHOLDER_max_workers] = "25",
                                                             [PLACEHOLDER_spin_limit] = "0",
+                                                            [PLACEHOLDER_processors] = "12",
                                                             [PLACEHOLDER_command] = "x '{port} y' [z {spin-limit}]"}};
 
 static const struct {
@@ -203,6 +206,7 @@ static const struct {
     {"a --port={port}", "a|--port=8080|", "a|--port=8080|"},
     {"a [--workers {max-workers}] z", "a|z|", "a|--workers|25|z|"},
     {"a [-Dworkers={max-workers}] [-s {spin-limit:x} {max-workers:x}]", "a|", "a|-Dworkers=25|-s|0|19|"},
+    {"a [-P {processors} {processors:x}]", "a|", "a|-P|12|c|"},
     {"a [always]", "a|always|", "a|always|"},
     {"sh -c 'exec b \"$1\" {port}; x' \"it's\"", "sh|-c|exec b \"$1\" 8080; x|it's|",
      "sh|-c|exec b \"$1\" 8080; x|it's|"},

@@ -14,7 +14,8 @@
 //   B6  a new stream: serves the oldest waiting request, or waits for one
 //   B7  a probe for waiting requests after each answer, by Task.Run: the one item in a local queue
 //
-// The limits of the pool are set by calls, the minimum first; the spin limit is read by the runtime itself.
+// The limits of the pool are set by calls, the minimum first; the spin limit and the number of processors are read by
+// the runtime itself.
 using System.Buffers;
 using System.Buffers.Binary;
 using System.Collections.Concurrent;
@@ -48,6 +49,13 @@ if (!SetLimits(minWorkers, maxWorkers))
 {
     Console.Error.WriteLine($"the thread pool refuses min-workers {minWorkers} with max-workers {maxWorkers}");
     return 2;
+}
+if (args is [.., "--limits"]) // instead of serving, for who wants to see what the settings came to
+{
+    ThreadPool.GetMinThreads(out int least, out _);
+    ThreadPool.GetMaxThreads(out int most, out _);
+    Console.WriteLine($"{Environment.ProcessorCount} processors, {least} to {most} workers");
+    return 0;
 }
 
 var dispatcher = new Dispatcher();

@@ -4,7 +4,8 @@
 // pool. Every GET is answered 200 with its path, as the workload echo does.
 //
 // The limits of the pool are set by calls, in the order in which the published rows were: the minimum first, so that it
-// does not forbid the maximum. The spin limit is a variable of the environment and is read by the runtime itself.
+// does not forbid the maximum. The spin limit and the number of processors are variables of the environment and are
+// read by the runtime itself.
 using System.Net;
 using System.Runtime.InteropServices;
 using System.Text;
@@ -31,6 +32,13 @@ if (!SetLimits(minWorkers, maxWorkers))
 {
     Console.Error.WriteLine($"the thread pool refuses min-workers {minWorkers} with max-workers {maxWorkers}");
     return 2;
+}
+if (args is [.., "--limits"]) // instead of serving, for who wants to see what the settings came to
+{
+    ThreadPool.GetMinThreads(out int least, out _);
+    ThreadPool.GetMaxThreads(out int most, out _);
+    Console.WriteLine($"{Environment.ProcessorCount} processors, {least} to {most} workers");
+    return 0;
 }
 
 var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
