@@ -185,8 +185,9 @@ static void chart_notes(struct chart *chart, const struct chart_shared *shared)
                      "cells without this number are left out.");
     chart_note_count(chart, set->unstamped, "cell of a target is left out: nobody stamps what a foreign process does.",
                      "cells of targets are left out: nobody stamps what a foreign process does.");
-    chart_note_count(chart, set->baseless, "cell without one of one worker at spin 0 to compare with is left out.",
-                     "cells without one of one worker at spin 0 to compare with are left out.");
+    chart_note_count(chart, set->baseless,
+                     "cell is left out, for want of one of the same executor with one worker at spin 0.",
+                     "cells are left out, for want of one of the same executor with one worker at spin 0.");
     chart_note_count(chart, set->alone, "cell is left out, as only one side was measured there.",
                      "cells are left out, as only one side was measured there.");
     chart_note_count(chart, set->off_the_map, "cell without max-workers is left out.",

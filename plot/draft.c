@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define DRAFT_TEXT_LIMIT    60
-#define DRAFT_VERSION_LIMIT 32
+#define DRAFT_VERSION_LIMIT 24
 
 static const char *const draft_measures[PLOT_KIND_COUNT] = {
     [PLOT_CPU_VS_THREADS] = "router_cpu_percent",  [PLOT_CPU_PER_REQUEST] = "router_cpu_us_per_request",
@@ -64,23 +64,32 @@ static struct draft_key draft_key_text(const char *text)
     return (struct draft_key){.text = clean, .number = draft_parse(clean)};
 }
 
-/* ".NET 10.0.12": a target's version, which most spell with the name of the runtime; the target's own name too where
- * that would not say which it is. The model beside a target: "model dotnet". */
+/* ".NET 10.0.12" as it is: a capital letter says that the version spells out its runtime. Else the first number in it
+ * behind the target's name: "java 17.0.15". */
+static char *draft_target_text(const char *target, const char *version, bool several_targets)
+{
+    char *cut = text_clean(version, DRAFT_VERSION_LIMIT), *text = NULL;
+    size_t before = strcspn(version, "0123456789"), digits = strspn(version + before, "0123456789.");
+    if (version[0] == '\0') {
+        text = text_format("%s", target);
+    } else if (!several_targets && strpbrk(cut, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != NULL) {
+        text = text_format("%s", cut);
+    } else if (digits > 0) {
+        text = text_format("%s %.*s", target, (int)digits, version + before);
+    } else {
+        text = text_format("%s (%s)", target, cut);
+    }
+    free(cut);
+    return text;
+}
+
+/* A target by name and version; the model by its label, with a word before it where there are targets, too. */
 static struct draft_key draft_key_executor(const struct result *row, const struct draft_executors *executors)
 {
     const char *target = draft_target(row), *label = result_get_text(row, "label");
     const char *version = result_get_text(row, "target_version");
-    char *text = NULL;
-    if (target == NULL) {
-        text = text_format("%s%s", executors->reals ? "model " : "", label != NULL ? label : "");
-    } else if (version == NULL || version[0] == '\0') {
-        text = text_format("%s", target);
-    } else {
-        char *cut = text_clean(version, DRAFT_VERSION_LIMIT);
-        bool named = strpbrk(cut, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != NULL && !executors->several_targets;
-        text = named ? text_format("%s", cut) : text_format("%s (%s)", target, cut);
-        free(cut);
-    }
+    char *text = target != NULL ? draft_target_text(target, version != NULL ? version : "", executors->several_targets)
+                                : text_format("%s%s", executors->reals ? "model " : "", label != NULL ? label : "");
     struct draft_key key = draft_key_text(text);
     free(text);
     return key;

@@ -211,7 +211,8 @@ static uint32_t published_style(struct chart *chart, const char *spin)
     }
     uint32_t style = chart_series_index(chart, exact);
     if (chart->key_count > 0) {
-        chart->series_looks[style].colour = published_colour(chart, exact);
+        chart->series_looks[style] =
+            (struct chart_look){.colour = published_colour(chart, exact), .strand = 2 * CHART_STRANDS};
     }
     free(exact);
     free(resolved);
@@ -272,7 +273,9 @@ int published_add(struct chart *chart, const char *path, char *message)
         struct chart_panel *panel = chart_panel_insert(chart, index, published_title(&published));
         published_ticks(panel, &published);
         published_series(chart, panel, &published);
-        char *note = text_format("Open markers: %s", published.source);
+        const char *which =
+            chart->key_count > 0 ? "Published panel" : "Open markers"; /* the model's are open as well */
+        char *note = text_format("%s: %s", which, published.source);
         chart_note(chart, note);
         free(note);
     }

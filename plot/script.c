@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCRIPT_STYLES 9   /* styles in theme.gp; the last is for series without a name */
 #define SCRIPT_GREY   10  /* the colour of a strand by itself */
 #define SCRIPT_SWATCH 80  /* nothing; the next styles: a colour by itself */
 #define SCRIPT_STRAND 100 /* styles of a strand: this times its number, and the colour */

@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCRIPT_DODGE 0.06 /* distance of the markers of neighbouring series, in units of the axis */
-#define SCRIPT_OPEN  10   /* the styles of theme.gp with open markers */
+#define SCRIPT_DODGE       0.06 /* distance of the markers of neighbouring series, in units of the axis */
+#define SCRIPT_DODGE_TICKS 5.0  /* on an axis of as many; with fewer ones a unit is longer, and the distance is not */
+#define SCRIPT_OPEN        10   /* the styles of theme.gp with open markers */
 
 struct script_name {
     const char *text;
@@ -117,9 +118,12 @@ static void script_references(FILE *out, const struct chart_panel *panel, const 
 
 static void script_data_lines(FILE *data, const struct chart *chart, const struct chart_panel *panel)
 {
+    double low, high;
+    layout_x_range(chart, panel, &low, &high);
+    double step = fmin(SCRIPT_DODGE, 0.3 / panel->series_count) * fmin(1, (high - low) / SCRIPT_DODGE_TICKS);
     for (uint32_t i = 0; i < panel->series_count; i++) {
         const struct chart_series *series = &panel->series[i];
-        double dodge = (i - (panel->series_count - 1) / 2.0) * fmin(SCRIPT_DODGE, 0.3 / panel->series_count);
+        double dodge = (i - (panel->series_count - 1) / 2.0) * step;
         fprintf(data, "# series %u: x, median, low, high, 1 if these are a range\n", series->style + 1);
         for (uint32_t p = 0; p < series->count; p++) {
             const struct chart_point *point = &series->points[p];
@@ -192,7 +196,8 @@ void script_panel_lines(FILE *out, FILE *data, const struct chart *chart, const 
     for (uint32_t i = 0; i < count; i++) {
         const struct chart_series *series = &panel->series[i];
         int style = script_style(chart, series->style);
-        fprintf(out, "series_style[%u] = %d\n", i + 1, series->open ? style + SCRIPT_OPEN : style);
+        fprintf(out, "series_style[%u] = %d\n", i + 1,
+                series->open && style <= SCRIPT_STYLES ? style + SCRIPT_OPEN : style);
     }
     script_data_lines(data, chart, panel);
     fputs("load 'lines.gp'\n", out);

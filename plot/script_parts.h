@@ -9,6 +9,9 @@
 
 #include <stdio.h>
 
+/* Styles in theme.gp for series by themselves; the last is for those without a name. */
+#define SCRIPT_STYLES 9
+
 /* The size by which gnuplot's terminals call a font. */
 double script_size(const struct layout *layout, const struct layout_font *font);
 
