@@ -49,10 +49,17 @@ uint64_t dotnet_depth(struct pool *pool);
 enum next_result dotnet_next_shared(struct worker *worker, struct pilfer_task **out);
 
 /* Submits to the high-priority queue, which workers look into before the shared one. No public placement leads there:
- * on Unix the original uses it for nothing either. As in the original, a task there can be left lying while another one
- * runs: whoever takes a task from it hides the hint for a moment, and the look of a requested worker that comes in this
- * moment misses the next one. A task that waits for that next one waits for ever; tests/explore/historic has it as
- * dotnet-121608. worker as in scheduler.submit; any thread. 0 or -ENOMEM. */
+ * on Unix the original uses it for nothing either.
+ *
+ * As in the original (the hint is cleared by compare-and-swap, a task is taken, the hint is set again by a plain store,
+ * and nobody is asked for), a task there can be left lying while another one runs: the look of a requested worker that
+ * comes between clearing and setting misses the next task. If the task that was taken waits for that next one, both
+ * stay. Kept, since the pools that are modelled have it, and reached only from here: the explorer finds it through this
+ * function (dotnet-high-priority), and not with the same tasks by public submits (dotnet-high-priority-public);
+ * dotnet-121608 is the protocol alone. Without such a dependence every task runs. Under an idle policy that looks again
+ * as long as dotnet_pending says so (eager, single-waker), workers turn in that moment.
+ *
+ * worker as in scheduler.submit; any thread. 0 or -ENOMEM. */
 int dotnet_submit_high_priority(struct pool *pool, struct worker *worker, struct pilfer_task *task);
 
 #endif

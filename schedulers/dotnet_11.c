@@ -10,7 +10,8 @@
  * Placement  As dotnet.
  *
  * Differences to the source. See dotnet.c and the idle policy. Work queues per core, tried in the same year, are not
- * here.
+ * here. When a worker blocks, its deque goes to the shared queue; since .NET 10 (dotnet/runtime#112796) that of the
+ * original goes to the high-priority one, with what dotnet.h says of that.
  *
  * Source. dotnet/runtime#122726, #123921, #128606, #132765.
  */

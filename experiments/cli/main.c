@@ -57,8 +57,9 @@ const struct verb verbs[] = {
         .arguments = "",
         .summary = "The finding, end to end: measure, compare with the published figures, draw",
         .details = "Measures the built-in sweep high-cpu. --quick measures its closed loop only, in under a "
-                   "minute. --published measures the sweep published instead, and draws nothing.",
-        .options = TAKES_MEASURING | TAKES(set) | TAKES(quick) | TAKES(published) | TAKES(resume) |
+                   "minute. --published measures the sweep published instead, and draws nothing. --fidelity "
+                   "holds the models of the .NET pool against the real runtime, in the sweep fidelity.",
+        .options = TAKES_MEASURING | TAKES(set) | TAKES(quick) | TAKES(published) | TAKES(fidelity) | TAKES(resume) |
                    TAKES(output_dir) | TAKES(force),
         .run = verb_reproduce,
     },

@@ -34,6 +34,8 @@ enum option_group {
     X(quick, "quick", NULL, NULL, SWEEP, "Fewer repeats and shorter windows; the values of the axes stay")            \
     X(published, "published", NULL, NULL, SWEEP,                                                                      \
       "The nine published rows with their calls, in place of the sweep high-cpu")                                     \
+    X(fidelity, "fidelity", NULL, NULL, SWEEP,                                                                        \
+      "Models of the .NET pool beside the real runtime, in place of the sweep high-cpu")                              \
     X(resume, "resume", NULL, NULL, SWEEP, "Go on with the newest unfinished sweep of the same plan")                 \
     X(repeats, "repeats", "N", NULL, SWEEP, "Times that each cell is measured; the same as --set repeats=N")          \
     X(seed, "seed", "N", NULL, SWEEP,                                                                                 \

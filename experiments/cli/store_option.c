@@ -78,6 +78,19 @@ int stored_sweep_read(const struct invocation *invocation, struct store *store, 
     return EXIT_STORE;
 }
 
+int stored_sweep_of_id(const struct invocation *invocation, int64_t sweep_id, struct stored_sweep *out)
+{
+    struct store *store;
+    char selector[32];
+    int status = store_open_reading(invocation, &store);
+    if (status != EXIT_DONE)
+        return status;
+    snprintf(selector, sizeof selector, "%lld", (long long)sweep_id);
+    status = stored_sweep_read(invocation, store, selector, false, out);
+    store_close(store);
+    return status;
+}
+
 void stored_sweep_fini(struct stored_sweep *stored)
 {
     result_set_fini(&stored->rows);

@@ -28,6 +28,8 @@ struct stored_sweep {
  * EXIT_USAGE (no such selector) or EXIT_STORE after a complaint. */
 int stored_sweep_read(const struct invocation *invocation, struct store *store, const char *selector, bool histograms,
                       struct stored_sweep *out);
+/* The same by number, in the invocation's store, without histograms. */
+int stored_sweep_of_id(const struct invocation *invocation, int64_t sweep_id, struct stored_sweep *out);
 void stored_sweep_fini(struct stored_sweep *stored);
 
 #endif

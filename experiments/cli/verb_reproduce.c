@@ -9,9 +9,9 @@
  */
 #include "verbs.h"
 
+#include "fidelity.h"
 #include "measure.h"
-#include "plot.h"
-#include "published.h"
+#include "pictures.h"
 #include "published_report.h"
 #include "report.h"
 #include "reproduction.h"
@@ -20,56 +20,12 @@
 #include "runner/settings.h"
 #include "store_option.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define SWEEP_NAME "high-cpu"
 
-static const enum plot_kind pictures[] = {PLOT_CPU_VS_THREADS, PLOT_CPU_PER_REQUEST, PLOT_CPU_SPLIT, PLOT_HEATMAP};
-#define PICTURE_PATH_SIZE (PATH_MAX + 64)
-#define PICTURE_COUNT     (sizeof pictures / sizeof pictures[0])
-
-/* --output-dir, else the store's folder. */
-static void picture_folder(const struct invocation *invocation, char *out, size_t size)
-{
-    if (invocation->options[OPTION_output_dir] != NULL) {
-        snprintf(out, size, "%s", invocation->options[OPTION_output_dir]);
-        return;
-    }
-    snprintf(out, size, "%s", option_store_path(invocation));
-    char *slash = strrchr(out, '/');
-    if (slash == NULL)
-        snprintf(out, size, ".");
-    else
-        slash[slash == out ? 1 : 0] = '\0';
-}
-
-static void picture_path(const char *folder, enum plot_kind kind, char out[PICTURE_PATH_SIZE])
-{
-    snprintf(out, PICTURE_PATH_SIZE, "%s/%s.png", folder, plot_kinds[kind].name);
-}
-
-/* Before anything is measured: 0, or -1 after a complaint. */
-static int check_folder(const struct invocation *invocation, const char *folder)
-{
-    if (invocation->options[OPTION_output_dir] == NULL)
-        return 0;
-    struct stat status;
-    if (stat(folder, &status) != 0 || !S_ISDIR(status.st_mode) || access(folder, W_OK | X_OK) != 0)
-        return complain("reproduce: --output-dir %s is no folder that can be written to; make it first",
-                        escaped(folder));
-    for (size_t i = 0; invocation->options[OPTION_force] == NULL && i < PICTURE_COUNT; i++) {
-        char path[PICTURE_PATH_SIZE];
-        picture_path(folder, pictures[i], path);
-        if (access(path, F_OK) == 0)
-            return complain("reproduce: %s exists; --force replaces it", escaped(path));
-    }
-    return 0;
-}
+static const enum plot_kind picture_kinds[] = {PLOT_CPU_VS_THREADS, PLOT_CPU_PER_REQUEST, PLOT_CPU_SPLIT, PLOT_HEATMAP};
+static const struct pictures pictures = {picture_kinds, sizeof picture_kinds / sizeof picture_kinds[0]};
 
 /* What --quick leaves of the sweep: the closed loop, spin limits 0 and default, and no second try of a disturbed
  * repeat, so that it ends within a minute on a busy machine as well. */
@@ -80,7 +36,7 @@ static void cut_cells(struct specification *specification)
     specification_set(specification, "--quick", "spin-limit", "0,default", stderr);
 }
 
-static int reproduce(const struct invocation *invocation, int64_t *sweep_id)
+static int measure_finding(const struct invocation *invocation, int64_t *sweep_id)
 {
     struct specification specification;
     if (specification_parse_selector(SWEEP_NAME, stderr, &specification) != 0)
@@ -91,41 +47,6 @@ static int reproduce(const struct invocation *invocation, int64_t *sweep_id)
     if (measure_override(invocation, &specification) == 0)
         status = measure(invocation, &specification, false, sweep_id);
     specification_fini(&specification);
-    return status;
-}
-
-/* Draws one picture after the other; says where they are. */
-static int draw(const char *folder, const struct stored_sweep *stored)
-{
-    char published[64], paths[PICTURE_COUNT][PICTURE_PATH_SIZE];
-    int descriptor = published_open(published, sizeof published);
-    int status = EXIT_DONE;
-    bool drawn[PICTURE_COUNT] = {false};
-    for (size_t i = 0; i < PICTURE_COUNT; i++) {
-        char message[PLOT_MESSAGE_SIZE];
-        picture_path(folder, pictures[i], paths[i]);
-        struct plot_request request = {
-            .kind = pictures[i],
-            .set = &stored->rows,
-            .sweep = &stored->sweep,
-            .output = paths[i],
-            .force = true,
-            .published = pictures[i] == PLOT_CPU_VS_THREADS && descriptor >= 0 ? published : NULL,
-        };
-        int result = plot_write(&request, message);
-        drawn[i] = result == EXIT_DONE;
-        if (result != EXIT_DONE) {
-            complain("reproduce: %s", message);
-            status = result;
-        }
-    }
-    if (descriptor >= 0)
-        close(descriptor);
-    printf("\n");
-    for (size_t i = 0; i < PICTURE_COUNT; i++) {
-        if (drawn[i])
-            printf("%s\n", paths[i]);
-    }
     return status;
 }
 
@@ -153,23 +74,25 @@ static int announce(const struct specification *specification)
     return 0;
 }
 
-static int print_published(const struct invocation *invocation, int64_t sweep_id)
+/* Hands the sweep to use; EXIT_DONE, or EXIT_STORE after a complaint. */
+static int with_sweep(const struct invocation *invocation, int64_t sweep_id,
+                      int (*use)(const struct invocation *invocation, const struct stored_sweep *stored))
 {
-    struct store *store;
     struct stored_sweep stored;
-    char selector[32];
-    int status = store_open_reading(invocation, &store);
+    int status = stored_sweep_of_id(invocation, sweep_id, &stored);
     if (status != EXIT_DONE)
         return status;
-    snprintf(selector, sizeof selector, "%lld", (long long)sweep_id);
-    status = stored_sweep_read(invocation, store, selector, false, &stored);
-    if (status == EXIT_DONE) {
-        published_report_print(&stored.rows, stdout);
-        report_write(stdout, NULL, &stored.sweep, &stored.rows, &(struct report_options){0});
-        stored_sweep_fini(&stored);
-    }
-    store_close(store);
+    status = use(invocation, &stored);
+    stored_sweep_fini(&stored);
     return status;
+}
+
+static int print_published(const struct invocation *invocation, const struct stored_sweep *stored)
+{
+    (void)invocation;
+    published_report_print(&stored->rows, stdout);
+    report_write(stdout, NULL, &stored->sweep, &stored->rows, &(struct report_options){0});
+    return EXIT_DONE;
 }
 
 static int reproduce_published(const struct invocation *invocation)
@@ -189,36 +112,37 @@ static int reproduce_published(const struct invocation *invocation)
     specification_fini(&specification);
     if (sweep_id == 0 || (status != EXIT_DONE && status != EXIT_INVALID))
         return status;
-    int printed = print_published(invocation, sweep_id);
+    int printed = with_sweep(invocation, sweep_id, print_published);
+    return status != EXIT_DONE ? status : printed;
+}
+
+/* ---- the finding ---- */
+
+static int print_finding(const struct invocation *invocation, const struct stored_sweep *stored)
+{
+    reproduction_print(&stored->sweep, &stored->rows, stdout);
+    fflush(stdout);
+    return pictures_draw(invocation, &pictures, stored);
+}
+
+static int reproduce_finding(const struct invocation *invocation)
+{
+    int64_t sweep_id = 0;
+    if (pictures_check(invocation, &pictures) != 0)
+        return EXIT_USAGE;
+    int status = measure_finding(invocation, &sweep_id);
+    if (sweep_id == 0 || (status != EXIT_DONE && status != EXIT_INVALID))
+        return status;
+    int printed = with_sweep(invocation, sweep_id, print_finding);
     return status != EXIT_DONE ? status : printed;
 }
 
 int verb_reproduce(const struct invocation *invocation)
 {
-    if (invocation->options[OPTION_published] != NULL)
-        return reproduce_published(invocation);
-    char folder[PATH_MAX];
-    picture_folder(invocation, folder, sizeof folder);
-    if (check_folder(invocation, folder) != 0)
-        return EXIT_USAGE;
-    int64_t sweep_id = 0;
-    int status = reproduce(invocation, &sweep_id);
-    if (sweep_id == 0 || (status != EXIT_DONE && status != EXIT_INVALID))
-        return status;
-    struct store *store;
-    int reading = store_open_reading(invocation, &store);
-    if (reading != EXIT_DONE)
-        return reading;
-    char selector[32];
-    snprintf(selector, sizeof selector, "%lld", (long long)sweep_id);
-    struct stored_sweep stored;
-    reading = stored_sweep_read(invocation, store, selector, false, &stored);
-    if (reading == EXIT_DONE) {
-        reproduction_print(&stored.sweep, &stored.rows, stdout);
-        fflush(stdout);
-        reading = draw(folder, &stored);
-        stored_sweep_fini(&stored);
-    }
-    store_close(store);
-    return status != EXIT_DONE ? status : reading;
+    const bool published = invocation->options[OPTION_published] != NULL;
+    if (invocation->options[OPTION_fidelity] == NULL)
+        return published ? reproduce_published(invocation) : reproduce_finding(invocation);
+    if (published)
+        return complain("reproduce: --published and --fidelity are two sweeps; give one"), EXIT_USAGE;
+    return fidelity_reproduce(invocation);
 }

@@ -4,6 +4,7 @@
  */
 #include "verbs.h"
 
+#include "fidelity_report.h"
 #include "plot.h"
 #include "published.h"
 #include "published_report.h"
@@ -48,6 +49,8 @@ static int report_rows(const struct invocation *invocation, const struct stored_
     bool is_published = strcmp(stored->sweep.name, PUBLISHED_SWEEP_NAME) == 0 && !options.all;
     if (is_published)
         published_report_print(&stored->rows, stdout);
+    if (strcmp(stored->sweep.name, FIDELITY_SWEEP_NAME) == 0 && !options.all)
+        fidelity_report_print(&stored->rows, stdout);
     report_write(stdout, NULL, &stored->sweep, &stored->rows, &options);
     if (!is_published && published_has_completion_threads(&stored->rows)) {
         putchar('\n');

@@ -233,6 +233,15 @@ void dotnet_exchanges(const struct subject *subject)
 
 /* ---- D4 ---- */
 
+/* What the pools' high-priority queue does to tasks that wait for one another (dotnet.h) no public call may meet. */
+static void expect_no_high_priority(struct pool *pool, const char *what)
+{
+    struct dotnet *dotnet = pool->queueing;
+    if (!segment_queue_is_empty(&dotnet->high_priority) ||
+        shared_u32_load_relaxed(&dotnet->may_have_high_priority) != 0) /* one thread */
+        check_broken("%s got high priority", what);
+}
+
 void dotnet_placement(const struct subject *subject)
 {
     static const struct {
@@ -259,10 +268,16 @@ void dotnet_placement(const struct subject *subject)
         if (lies_local != rows[i].local || counted_local != rows[i].local)
             check_broken("%s lies in %s and is counted as %s", rows[i].what,
                          lies_local ? "the worker's deque" : "the shared queue", counted_local ? "local" : "global");
+        expect_no_high_priority(play.pool, rows[i].what);
         next_or_break(&play.still, 0, rows[i].what);
     }
+    struct still_task task = {.id = 6};
+    play_submit(&play, 0, &task, PILFER_PLACEMENT_LOCAL);
+    still_surrender(&play.still, 0);
+    expect_no_high_priority(play.pool, "what a worker left behind");
+    next_or_break(&play.still, 1, "the first one has left a task");
     play_close(&play);
-    check_held("6 ways of submitting");
+    check_held("6 ways of submitting, one of leaving; none to high priority");
 }
 
 /* ---- D5 ---- */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "dotnet.h"
 #include "pool.h"
 
 enum { PAYLOAD = 1000, RESULT = 2000 };
@@ -193,6 +194,22 @@ int load_submit(struct load *load, struct item *item, enum pilfer_placement plac
     else
         take_refused(load, item);
     return status;
+}
+
+bool load_has_urgent(const struct configuration *configuration)
+{
+    const struct scheduler *scheduler = registry_scheduler(configuration->scheduler);
+    return scheduler->submit == dotnet_submit && strcmp(configuration->idle, scheduler->idle) == 0;
+}
+
+void load_submit_urgent(struct load *load, struct item *item)
+{
+    item->payload = PAYLOAD + item->index;
+    load->records[item->index].submits++;
+    load->records[item->index].accepted++;
+    task_mark_queued(&item->task);
+    if (dotnet_submit_high_priority(load->executor->pool, NULL, &item->task) != 0)
+        explored_fail("S1", "task %u was refused though there is memory", item->index);
 }
 
 int load_submit_new(struct load *load, enum pilfer_placement placement)

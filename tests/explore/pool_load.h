@@ -75,6 +75,10 @@ struct item *load_item(struct load *load, void (*act)(struct load *load, struct 
 
 /* Any thread. As pilfer_submit; a refused item must stay untouched (S4) and counts as an arrival. */
 int load_submit(struct load *load, struct item *item, enum pilfer_placement placement);
+/* The same from outside to the high-priority queue that the .NET pools have. True for them with their own idle policy:
+ * one that looks again as long as anything is pending would not end while the hint is away. */
+bool load_has_urgent(const struct configuration *configuration);
+void load_submit_urgent(struct load *load, struct item *item);
 /* load_item and load_submit of one that does nothing else. */
 int load_submit_new(struct load *load, enum pilfer_placement placement);
 /* Items first to first + count - 1 as one batch. */

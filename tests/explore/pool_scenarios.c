@@ -81,6 +81,8 @@ const struct scenario pool_scenarios[] = {
     POOL("stop-submit-inside", "a task submits another while close waits", NULL, stop_submit_inside, false),
     POOL("stop-last-look", "close beside a worker's last look: a task that waits for another", NULL, stop_last_look,
          true),
+    POOL("urgent-two", "two high-priority tasks behind an ordinary one: each runs once", load_has_urgent, urgent_two,
+         false),
     POOL("wait-helped", "a task waits for one that another worker runs: it sees what that one wrote", load_has_workers,
          wait_helped, false),
     POOL("wait-helps", "a task waits for one that it submitted, one worker: it helps", NULL, wait_helps, true),

@@ -49,6 +49,9 @@ void stop_held_up(const struct configuration *configuration);
 void stop_submit_inside(const struct configuration *configuration);
 void stop_last_look(const struct configuration *configuration);
 
+/* pool_urgent.c */
+void urgent_two(const struct configuration *configuration);
+
 /* pool_wait.c */
 void wait_helps(const struct configuration *configuration);
 void wait_helped(const struct configuration *configuration);

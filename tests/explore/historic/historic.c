@@ -4,7 +4,8 @@
  *
  * Each entry stands for two subjects: the name people know the bug by, which must be found broken, and the name with
  * "-mended", which must not. The summary says in which of the models sc, tso, ra the bug shows; sc means in all
- * three.
+ * three. One bug is kept in the schedulers that model the .NET pools, since these have it (../pool_urgent.c): there the
+ * second subject is the way that does not lead to it.
  */
 #include "historic.h"
 
@@ -59,7 +60,7 @@ extern const struct scenario historic_poissonrecon_6[], historic_villa_1688[], h
 extern const struct scenario historic_tokio_8056[], historic_tokio_8056_leave[], historic_tokio_525[],
     historic_spice_10[], historic_tokio_local_shutdown[];
 extern const struct scenario historic_coreclr_14015[], historic_dotnet_100506_unfenced[], historic_dotnet_121608[],
-    historic_dotnet_local_queue_missed[];
+    historic_dotnet_local_queue_missed[], historic_dotnet_high_priority[];
 
 /* Name, summary, program, what breaks. */
 #define BUG(NAME, SUMMARY, PROGRAM, BREAKS)                                               \
@@ -100,6 +101,10 @@ const struct code_subject historic_subjects[] = {
         "S3"),
     BUG("dotnet-121608", "item waits for the next item (sc)", dotnet_121608, "S3"),
     BUG("dotnet-local-queue-missed", "head put back without a fence (tso, ra)", dotnet_local_queue_missed, "S3"),
+    {"dotnet-high-priority", "the pools themselves: high-priority task waits for the next (sc)",
+     &historic_dotnet_high_priority[HISTORIC_PUBLISHED], 1, "S3"},
+    {"dotnet-high-priority-public", "the pools themselves: the same tasks by public submits",
+     &historic_dotnet_high_priority[HISTORIC_MENDED], 1, NULL},
     BUG("deque-kept-slot", "a taken cell keeps its task (sc)", kept_slot, "kept task"),
 };
 const uint32_t historic_subject_count = sizeof(historic_subjects) / sizeof(historic_subjects[0]);

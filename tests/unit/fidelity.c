@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Promises: the report of the sweep `fidelity` holds each model against the real runtime by ratios, not by absolute
+ * figures, and tells a model that follows the runtime from one that does not; disturbed repeats do not count where
+ * there are others; a model may have the target's name. The item cost is the one at which the model would take what the
+ * runtime takes, and is never below 0.
+ */
+#include "cli/fidelity_costs.h"
+#include "cli/fidelity_report.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REPEATS 4
+#define ROWS    200
+
+/* One executor in one mode: CPU per request by setting, in the order of the settings below; 0 is not measured. */
+struct invention {
+    const char *label;
+    bool real;
+    const char *mode;
+    double rate_rps, cpu_us[6];
+};
+
+static const char *const settings[6][2] = {{"1", "0"},       {"1", "default"},       {"2", "0"},
+                                           {"2", "default"}, {"default", "default"}, {"12", "5"}};
+
+static struct result rows[ROWS];
+static struct result_set set;
+
+static void add(const struct invention *invention, int setting, int repeat, double factor, bool disturbed)
+{
+    struct result *row = &rows[set.count++];
+    char id[128];
+    double cpu_us = invention->cpu_us[setting] * factor;
+    snprintf(id, sizeof id, "%d %s %s %g %d", invention->real, invention->label, invention->mode, invention->rate_rps,
+             setting);
+    result_init(row);
+    result_set_number(row, RESULT_sweep_id, 1);
+    result_set_text(row, RESULT_cell_id, id);
+    result_set_number(row, RESULT_repeat, repeat);
+    result_set_text(row, RESULT_label, invention->label);
+    if (invention->real) {
+        result_set_text(row, RESULT_target, invention->label);
+        result_add_setting(row, "target_version", "Runtime 1.2.3");
+    } else {
+        result_add_setting(row, "item_cost_percent", "33");
+        result_add_number(row, "yields", 7 * 1000);
+    }
+    result_set_text(row, RESULT_mode, invention->mode);
+    if (strcmp(invention->mode, "paced") == 0)
+        result_set_number(row, RESULT_rate_rps, invention->rate_rps);
+    result_set_text(row, RESULT_max_workers, settings[setting][0]);
+    result_set_text(row, RESULT_spin_limit, settings[setting][1]);
+    result_set_number(row, RESULT_valid, 1);
+    result_set_number(row, RESULT_disturbed, disturbed);
+    result_set_number(row, RESULT_requests, 1000);
+    result_set_number(row, RESULT_router_cpu_us_per_request, cpu_us);
+    result_add_number(row, "voluntary_switches", 2500);
+}
+
+static void add_all(const struct invention *invention)
+{
+    for (int setting = 0; setting < 6; setting++) {
+        for (int repeat = 1; repeat <= REPEATS && invention->cpu_us[setting] > 0; repeat++)
+            add(invention, setting, repeat, 1 + 0.001 * repeat, false);
+    }
+}
+
+static void begin(void)
+{
+    set = (struct result_set){.rows = rows};
+}
+
+static void end(void)
+{
+    for (size_t i = 0; i < set.count; i++)
+        result_fini(&rows[i]);
+}
+
+/* The report in one line with single blanks; the caller frees. */
+static char *report(size_t *count)
+{
+    char *text = NULL;
+    size_t size = 0, used = 0;
+    FILE *stream = open_memstream(&text, &size);
+    size_t figures = fidelity_report_print(&set, stream);
+    fclose(stream);
+    if (count != NULL)
+        *count = figures;
+    for (const char *next = text; *next != '\0'; next++) {
+        char byte = *next == '\n' ? ' ' : *next;
+        if (byte != ' ' || (used > 0 && text[used - 1] != ' '))
+            text[used++] = byte;
+    }
+    text[used] = '\0';
+    return text;
+}
+
+static void expect(const char *text, const char *part, bool there)
+{
+    bool found = strstr(text, part) != NULL;
+    ck_assert_msg(found == there, "'%s' is %sin: %s", part, found ? "" : "not ", text);
+}
+
+static const struct invention real = {"dotnet", true, "paced", 1000, {40, 80, 60, 200, 240, 70}};
+
+START_TEST(ratios)
+{
+    /* Half the CPU everywhere: the same ratios. And the target's name. */
+    const struct invention model = {"dotnet", false, "paced", 1000, {20, 40, 30, 100, 120, 35}};
+    size_t count;
+    add_all(&real);
+    add_all(&model);
+    char *text = report(&count);
+    ck_assert_uint_eq(count, 5);
+    expect(text, "target dotnet, Runtime 1.2.3", true);
+    expect(text, "Items of the models cost 33 %", true);
+    expect(text, "Paced at 1000 requests/s", true);
+    expect(text, "1 default 80.2 2.00 (2.00 2.00) 2.00 (2.00 2.00) 1.00", true);
+    expect(text, "rank correlation 1.00 over 6 settings; noise ceiling 1.00", true);
+    expect(text, "1.00 of it, which meets the aim of 0.9", true);
+    expect(text, "5 of 5 ratios are within a factor 1.5 of the real one, as aimed at", true);
+    expect(text, "1 default 2.50/2.50 -/- 7.00 - -", true);
+    /* Numbers ascending, default behind them. */
+    ck_assert(strstr(text, "12 5 70.2") < strstr(text, "default default 240.6"));
+    ck_assert(strstr(text, "2 0 60.2") < strstr(text, "12 5 70.2"));
+    free(text);
+}
+END_TEST
+
+START_TEST(another_order)
+{
+    const struct invention model = {"dotnet-9", false, "paced", 1000, {40, 240, 200, 60, 44, 70}};
+    add_all(&real);
+    add_all(&model);
+    char *text = report(NULL);
+    expect(text, "below the aim of 0.9", true);
+    expect(text, "1 of 5 ratios are within a factor 1.5 of the real one; the aim is all", true);
+    expect(text, "The farthest: max-workers default, spin-limit default, 0.18 times the real ratio", true);
+    free(text);
+}
+END_TEST
+
+START_TEST(groups_are_apart)
+{
+    const struct invention closed = {"dotnet", true, "closed", 0, {10, 20, 30, 40, 50, 60}};
+    const struct invention model = {"m", false, "closed", 0, {10, 20, 30, 40, 50, 60}};
+    add_all(&closed);
+    add_all(&model);
+    add_all(&real);
+    size_t count;
+    char *text = report(&count);
+    ck_assert_uint_eq(count, 5); /* none of the paced ones: the model has no cell there */
+    ck_assert(strstr(text, "Paced at 1000") < strstr(text, "Closed loop"));
+    expect(text, "m: no rank correlation", true);
+    expect(text, "m: rank correlation 1.00", true);
+    expect(text, "of the real one. The farthest", true); /* no factor is aimed at in the closed loop */
+    free(text);
+}
+END_TEST
+
+/* The index-th row of model m becomes a disturbed one of a hundred times the CPU. */
+static void disturb(size_t index)
+{
+    double cpu_us = rows[index].columns[RESULT_router_cpu_us_per_request].number;
+    result_set_number(&rows[index], RESULT_disturbed, 1);
+    result_set_number(&rows[index], RESULT_router_cpu_us_per_request, 100 * cpu_us);
+}
+
+START_TEST(disturbed_ones)
+{
+    const struct invention model = {"m", false, "paced", 1000, {40, 80, 60, 200, 240, 70}};
+    add_all(&real);
+    size_t first = set.count;
+    add_all(&model);
+    disturb(first + REPEATS + 1); /* of one worker, default */
+    char *text = report(NULL);
+    expect(text, "1 default 80.2 2.00 (2.00 2.00) 2.00 (2.00 2.00) 1.00", true); /* it is left out */
+    expect(text, "~2", false);
+    free(text);
+    for (size_t i = first; i < set.count; i++)
+        result_set_number(&rows[i], RESULT_disturbed, 1);
+    text = report(NULL);
+    expect(text, "1 default 80.2 2.00 (2.00 2.00) ~2.00 (2.00 200", true); /* it is all that there is */
+    free(text);
+}
+END_TEST
+
+START_TEST(noise)
+{
+    /* A runtime whose order is another in each half: nothing can follow it. */
+    const struct invention first = {"r", true, "paced", 1000, {10, 20, 30, 40, 50, 60}};
+    const struct invention second = {"r", true, "paced", 1000, {20, 10, 40, 30, 60, 50}};
+    const struct invention model = {"m", false, "paced", 1000, {10, 20, 30, 40, 50, 60}};
+    for (int setting = 0; setting < 6; setting++) {
+        for (int repeat = 1; repeat <= REPEATS; repeat++)
+            add(repeat % 2 == 1 ? &first : &second, setting, repeat, 1, false);
+    }
+    add_all(&model);
+    char *text = report(NULL);
+    expect(text, "noise ceiling 0.83", true); /* 1 - 6 * 6 / (6 * 35) */
+    free(text);
+}
+END_TEST
+
+START_TEST(no_target)
+{
+    const struct invention model = {"m", false, "paced", 1000, {10, 20, 30, 40, 50, 60}};
+    size_t count;
+    add_all(&model);
+    char *text = report(&count);
+    ck_assert_uint_eq(count, 0);
+    expect(text, "No real runtime was measured", true);
+    free(text);
+}
+END_TEST
+
+/* Three cells: the runtime, and the model at two costs. */
+static void add_costs(double real_us, double at_0_us, double at_100_us)
+{
+    const struct invention runtime = {"dotnet", true, "paced", 1000, {real_us}};
+    const struct invention cheap = {"cheap", false, "paced", 1000, {at_0_us}};
+    const struct invention dear = {"dear", false, "paced", 1000, {at_100_us}};
+    add(&dear, 0, 1, 1, false);
+    result_add_setting(&rows[set.count - 1], "item_cost_percent", "100");
+    add(&runtime, 0, 1, 1, false);
+    add(&cheap, 0, 1, 1, false);
+    result_add_setting(&rows[set.count - 1], "item_cost_percent", "0");
+}
+
+START_TEST(item_cost)
+{
+    add_costs(35, 20, 60);
+    ck_assert_double_eq_tol(fidelity_costs_find(&set), 37.5, 1e-9);
+}
+END_TEST
+
+START_TEST(item_cost_below_nothing)
+{
+    add_costs(15, 20, 60);
+    ck_assert_double_eq(fidelity_costs_find(&set), 0);
+}
+END_TEST
+
+START_TEST(item_cost_unknown)
+{
+    add_costs(35, 20, 60);
+    set.count--; /* one model only */
+    double cost = fidelity_costs_find(&set);
+    set.count++;
+    ck_assert_double_nan(cost);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("fidelity");
+    tcase_add_checked_fixture(tests, begin, end);
+    tcase_add_test(tests, ratios);
+    tcase_add_test(tests, another_order);
+    tcase_add_test(tests, groups_are_apart);
+    tcase_add_test(tests, disturbed_ones);
+    tcase_add_test(tests, noise);
+    tcase_add_test(tests, no_target);
+    tcase_add_test(tests, item_cost);
+    tcase_add_test(tests, item_cost_below_nothing);
+    tcase_add_test(tests, item_cost_unknown);
+    Suite *suite = suite_create("fidelity");
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
