@@ -27,7 +27,7 @@
 #define COSTS_TRIED  "0,100"
 #define COST_REPEATS "6"
 
-static const enum plot_kind picture_kinds[] = {PLOT_CPU_PER_REQUEST};
+static const enum plot_kind picture_kinds[] = {PLOT_FIDELITY};
 static const struct pictures pictures = {picture_kinds, 1};
 
 /* ---- the costs ---- */
