@@ -70,9 +70,10 @@ static void bars_widths(struct bars *bars, uint32_t columns)
 
 static void bars_value(const struct bars *bars, const struct interval *value)
 {
-    fprintf(bars->out, " %8.1f", value->median);
+    int digits = bars->chart->kind == PLOT_FIDELITY ? 2 : 1;
+    fprintf(bars->out, " %8.*f", digits, value->median);
     if (value->count > 1 || value->low < value->high) {
-        fprintf(bars->out, "  %s%.1f to %.1f%s", value->is_range ? "" : "[", value->low, value->high,
+        fprintf(bars->out, "  %s%.*f to %.*f%s", value->is_range ? "" : "[", digits, value->low, digits, value->high,
                 value->is_range ? "" : "]");
     }
     fputc('\n', bars->out);
@@ -128,6 +129,9 @@ static void bars_panel(struct bars *bars, const struct chart_panel *panel, const
     }
     for (uint32_t i = 0; i < panel->reference_count; i++) {
         const struct chart_reference *reference = &panel->references[i];
+        if (reference->title[0] == '\0') {
+            continue;
+        }
         bars_names(bars, reference->title, "");
         int used = bars_columns(bars, reference->value);
         for (int column = 0; column < (int)bars->bar_width; column++) {

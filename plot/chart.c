@@ -23,8 +23,16 @@ uint32_t chart_series_index(struct chart *chart, const char *title)
         }
     }
     chart->series_titles = text_resize(chart->series_titles, chart->series_count + 1, sizeof *chart->series_titles);
+    chart->series_looks = text_resize(chart->series_looks, chart->series_count + 1, sizeof *chart->series_looks);
     chart->series_titles[chart->series_count] = text_format("%s", title);
+    chart->series_looks[chart->series_count] = (struct chart_look){.colour = chart->series_count};
     return chart->series_count++;
+}
+
+void chart_key_add(struct chart *chart, char *title, struct chart_look look)
+{
+    chart->keys = text_resize(chart->keys, chart->key_count + 1, sizeof *chart->keys);
+    chart->keys[chart->key_count++] = (struct chart_key){.title = title, .look = look};
 }
 
 struct chart_panel *chart_panel_add(struct chart *chart, char *title)
@@ -110,8 +118,13 @@ void chart_fini(struct chart *chart)
     for (uint32_t i = 0; i < chart->series_count; i++) {
         free(chart->series_titles[i]);
     }
+    for (uint32_t i = 0; i < chart->key_count; i++) {
+        free(chart->keys[i].title);
+    }
     free(chart->panels);
     free(chart->series_titles);
+    free(chart->series_looks);
+    free(chart->keys);
     free(chart->title);
     free(chart->about);
     free(chart->x_title);

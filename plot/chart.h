@@ -3,9 +3,10 @@
  * A chart: what a picture shows, before anybody decides how it is drawn.
  *
  * How it works. Repeats are grouped into cells (statistics.h), each cell is reduced to one interval, and the cells are
- * sorted into panels (mode, rate, workload, target, machine, connections; a map also: one scheduler each), series
- * (label, spin limit, and whatever else varies) and positions (max-workers, `default` to the right of the numbers).
- * Cells without max-workers become reference lines, and so does the one-worker cell with the lowest spin limit.
+ * sorted into panels (mode, rate, workload, machine, connections; a map also: one scheduler or target each), series
+ * (label or target, spin limit, and whatever else varies) and positions (max-workers, `default` to the right of the
+ * numbers). Cells without max-workers become reference lines, and so does the one-worker cell with the lowest spin
+ * limit.
  */
 #ifndef PILFER_PLOT_CHART_H
 #define PILFER_PLOT_CHART_H
@@ -18,6 +19,11 @@
 
 /* More series than this are drawn in one grey, without a name. */
 #define CHART_SERIES_NAMED 8
+
+/* Dashes and markers for real runtimes, and as many for models. */
+#define CHART_STRANDS 6
+/* In the key: what has all colours. */
+#define CHART_NO_COLOUR UINT32_MAX
 
 /* Name of a part ("run"), in a buffer of CHART_PART_NAME_SIZE bytes. */
 #define CHART_PART_NAME_SIZE 32
@@ -36,8 +42,20 @@ struct chart_point {
     double parts[CHART_PARTS]; /* cpu-split only; medians */
 };
 
+/* How a series looks. strand 0: a colour and a marker of its own. Else the colour is the spin limit, and the strand
+ * says what executes, by dashes and marker: 1 to CHART_STRANDS real runtimes, the next as many models (strands.h). */
+struct chart_look {
+    uint32_t colour, strand;
+};
+
+/* An entry of a key that names colours and strands by themselves. */
+struct chart_key {
+    char *title;
+    struct chart_look look;
+};
+
 struct chart_series {
-    uint32_t style; /* index into the chart's series titles */
+    uint32_t style; /* index into the chart's series titles and looks */
     bool open;      /* published figures: open markers */
     struct chart_point *points;
     uint32_t count;
@@ -52,6 +70,7 @@ struct chart_reference {
 struct chart_panel {
     char *title;
     bool closed_loop;
+    uint32_t group; /* fidelity: panels of one group have one scale */
     struct chart_tick *ticks;
     uint32_t tick_count;
     struct chart_series *series;
@@ -66,17 +85,24 @@ struct chart {
     char *x_title, *y_title;
     char *notes; /* how many repeats, which interval, what was left out */
     char **series_titles;
+    struct chart_look *series_looks;
     uint32_t series_count;
+    struct chart_key *keys;        /* in place of the series' titles, where there are strands */
+    uint32_t key_count, key_break; /* the entries from key_break on begin a row of their own; 0: none do */
     struct chart_panel *panels;
     uint32_t panel_count;
+    uint32_t columns; /* of panels; 0: as many as suit */
+    bool logarithmic;
 };
 
 /* Builds the chart of a request (set and kind). 0, or 1 with one line in message if there is nothing to draw. */
 int chart_init(struct chart *chart, const struct plot_request *request, char *message);
 void chart_fini(struct chart *chart);
 
-/* Index of a series title, added if it is new. */
+/* Index of a series title, added if it is new, with a look of its own. */
 uint32_t chart_series_index(struct chart *chart, const char *title);
+/* A further entry of the key. The title is taken over. */
+void chart_key_add(struct chart *chart, char *title, struct chart_look look);
 /* A further tick of a panel; below: a second line, or NULL. */
 uint32_t chart_tick_add(struct chart_panel *panel, const char *text, const char *below, double position,
                         bool is_default);

@@ -2,8 +2,8 @@
  *
  * Cells into panels, series and points: see chart.h. The order and the names come from the sorted drafts (draft.h).
  */
-#include "chart.h"
-#include "draft.h"
+#include "fidelity.h"
+#include "strands.h"
 #include "text.h"
 
 #include <math.h>
@@ -11,214 +11,7 @@
 #include <string.h>
 
 #define CHART_BARS_PER_PANEL 36
-#define CHART_DEFAULT_GAP    0.4 /* extra distance of the category `default` from the numbers */
 #define CHART_GROUP_GAP      0.8 /* between the groups of bars of two series */
-
-/* What is the same in all panels goes into the chart's title, what differs into the panels'. */
-struct chart_shared {
-    bool keys[DRAFT_PANEL_KEYS];
-    bool label;          /* one label */
-    double spin_default; /* what spin limit `default` stands for; infinity: for several */
-    const struct draft_set *set;
-};
-
-static bool chart_is_reference(const struct chart *chart, const struct draft *draft)
-{
-    return isnan(draft->workers.number) && chart->kind != PLOT_CPU_SPLIT;
-}
-
-static void chart_shared_init(struct chart_shared *shared, const struct draft_set *set)
-{
-    *shared = (struct chart_shared){.label = true, .spin_default = NAN, .set = set};
-    for (size_t key = 0; key < DRAFT_PANEL_KEYS; key++) {
-        shared->keys[key] = true;
-    }
-    for (size_t i = 0; i < set->count; i++) {
-        const struct draft *draft = &set->drafts[i], *first = &set->drafts[0];
-        for (size_t key = 0; key < DRAFT_PANEL_KEYS; key++) {
-            shared->keys[key] &= draft_key_compare(&draft->panel[key], &first->panel[key]) == 0;
-        }
-        shared->label &= strcmp(draft->series[DRAFT_LABEL].text, first->series[DRAFT_LABEL].text) == 0;
-        const struct draft_key *spin = draft_spin(draft);
-        if (strcmp(spin->text, "default") == 0 && spin->number != shared->spin_default) {
-            shared->spin_default = isnan(shared->spin_default) ? spin->number : INFINITY;
-        }
-    }
-}
-
-static bool chart_spin_varies(const struct chart_shared *shared, const struct draft *draft)
-{
-    bool varies = shared->label;
-    for (size_t i = 0; i < shared->set->count && !varies; i++) {
-        const struct draft *other = &shared->set->drafts[i];
-        varies = strcmp(other->series[DRAFT_LABEL].text, draft->series[DRAFT_LABEL].text) == 0 &&
-                 draft_key_compare(&other->series[DRAFT_SPIN], &draft->series[DRAFT_SPIN]) != 0;
-    }
-    return varies;
-}
-
-/* Adds ", text" (or "text") to a string that it owns. */
-static void chart_append(char **string, char *text)
-{
-    if (text[0] != '\0') {
-        char *joined = text_format("%s%s%s", *string, (*string)[0] != '\0' ? ", " : "", text);
-        free(*string);
-        *string = joined;
-    }
-    free(text);
-}
-
-/* "default" is spelt out only where it stands for several numbers; else the notes say which (chart_notes). */
-static char *chart_spin_text(const struct chart_shared *shared, const struct draft_key *spin)
-{
-    if (strcmp(spin->text, "default") == 0 && isfinite(spin->number) && isinf(shared->spin_default)) {
-        return text_format("default (%.0f)", spin->number);
-    }
-    return text_format("%s", spin->text);
-}
-
-static char *chart_series_title(const struct chart *chart, const struct chart_shared *shared, const struct draft *draft)
-{
-    char *title = text_format("%s", "");
-    const struct draft_key *spin = &draft->series[DRAFT_SPIN];
-    if (!shared->label) {
-        chart_append(&title, text_format("%s", draft->series[DRAFT_LABEL].text));
-    }
-    if (spin->text[0] != '\0' && chart_spin_varies(shared, draft)) {
-        char *text = chart_spin_text(shared, spin);
-        chart_append(&title, text_format(chart->kind == PLOT_HEATMAP ? "%s" : "spin %s", text));
-        free(text);
-    }
-    chart_append(&title, text_format("%s", draft->series[DRAFT_OTHERS].text));
-    if (title[0] == '\0') {
-        chart_append(&title, text_format("%s", draft->series[DRAFT_LABEL].text));
-    }
-    return title;
-}
-
-static char *chart_machine_text(const struct draft *draft)
-{
-    const char *machine = draft->panel[DRAFT_MACHINE].text, *cores = draft->panel[DRAFT_CORES].text;
-    if (machine[0] == '\0') {
-        return text_format("%s", "");
-    }
-    const char *noun = strcmp(machine, "real") == 0 ? " machine" : "";
-    const char *plural = strcmp(cores, "1") == 0 ? "" : "s";
-    return cores[0] != '\0' ? text_format("%s%s, %s core%s", machine, noun, cores, plural)
-                            : text_format("%s%s", machine, noun);
-}
-
-/* The words for those panel keys of a draft that are (shared) or are not (!shared) the same in all panels. */
-static void chart_describe(char **title, const struct chart_shared *shared, const struct draft *draft, bool same)
-{
-    const struct draft_key *panel = draft->panel;
-    if (shared->keys[DRAFT_PANEL_SPIN] == same && panel[DRAFT_PANEL_SPIN].text[0] != '\0') {
-        char *spin = chart_spin_text(shared, &panel[DRAFT_PANEL_SPIN]);
-        chart_append(title, text_format("spin %s", spin));
-        free(spin);
-    }
-    if (shared->keys[DRAFT_PANEL_LABEL] == same) {
-        chart_append(title, text_format("%s", panel[DRAFT_PANEL_LABEL].text));
-    }
-    if (shared->keys[DRAFT_PANEL_OTHERS] == same) {
-        chart_append(title, text_format("%s", panel[DRAFT_PANEL_OTHERS].text));
-    }
-    if (same && shared->label) {
-        chart_append(title, text_format("%s", draft->series[DRAFT_LABEL].text));
-    }
-    if (shared->keys[DRAFT_WORKLOAD] == same && panel[DRAFT_WORKLOAD].text[0] != '\0') {
-        chart_append(title, text_format("workload %s", panel[DRAFT_WORKLOAD].text));
-    }
-    if (shared->keys[DRAFT_TARGET] == same && panel[DRAFT_TARGET].text[0] != '\0') {
-        chart_append(title, text_format("target %s", panel[DRAFT_TARGET].text));
-    }
-    if (shared->keys[DRAFT_CONNECTIONS] == same && panel[DRAFT_CONNECTIONS].text[0] != '\0') {
-        chart_append(title, text_format("%s connections", panel[DRAFT_CONNECTIONS].text));
-    }
-    if ((shared->keys[DRAFT_MACHINE] && shared->keys[DRAFT_CORES]) == same) {
-        chart_append(title, chart_machine_text(draft));
-    }
-}
-
-static char *chart_panel_title(const struct chart_shared *shared, const struct draft *draft)
-{
-    const char *mode = draft->panel[DRAFT_MODE].text;
-    const struct draft_key *rate = &draft->panel[DRAFT_RATE];
-    char *title = text_format("%s", "");
-    if (strcmp(mode, "closed") == 0) {
-        chart_append(&title, text_format("closed loop"));
-    } else if (isfinite(rate->number)) {
-        char *number = text_number(rate->number);
-        chart_append(&title, text_format("%s, %s requests/s", mode, number));
-        free(number);
-    } else {
-        chart_append(&title, text_format("%s", mode));
-    }
-    chart_describe(&title, shared, draft, false);
-    if (title[0] == '\0') { /* one panel, and no load generator */
-        chart_append(&title, text_format("%s", draft->panel[DRAFT_WORKLOAD].text));
-    }
-    return title;
-}
-
-/* "25 engaged", or "14-25 engaged" where the cells with max-workers default differ; NULL if nobody counted. */
-static char *chart_engaged_text(const struct draft *drafts, size_t count)
-{
-    double low = INFINITY, high = -INFINITY;
-    for (size_t i = 0; i < count; i++) {
-        if (isinf(drafts[i].workers.number) && isfinite(drafts[i].engaged)) {
-            low = fmin(low, drafts[i].engaged);
-            high = fmax(high, drafts[i].engaged);
-        }
-    }
-    if (low > high) {
-        return NULL;
-    }
-    char *lowest = text_number(low), *highest = text_number(high);
-    char *text = strcmp(lowest, highest) == 0 ? text_format("%s engaged", lowest)
-                                              : text_format("%s-%s engaged", lowest, highest);
-    free(lowest);
-    free(highest);
-    return text;
-}
-
-static int chart_workers_compare(const void *left, const void *right)
-{
-    return draft_key_compare(*(const struct draft_key *const *)left, *(const struct draft_key *const *)right);
-}
-
-/* The ticks of an axis: the max-workers of these drafts, evenly spaced, `default` last and apart. */
-static void chart_ticks_add(struct chart_panel *panel, const struct draft *drafts, size_t count)
-{
-    const struct draft_key **keys = text_allocate(count, sizeof *keys);
-    size_t used = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!isnan(drafts[i].workers.number)) {
-            keys[used++] = &drafts[i].workers;
-        }
-    }
-    qsort(keys, used, sizeof *keys, chart_workers_compare);
-    char *engaged = chart_engaged_text(drafts, count);
-    for (size_t i = 0; i < used; i++) {
-        if (i > 0 && draft_key_compare(keys[i - 1], keys[i]) == 0) {
-            continue;
-        }
-        bool is_default = isinf(keys[i]->number);
-        double gap = is_default && panel->tick_count > 0 ? CHART_DEFAULT_GAP : 0;
-        chart_tick_add(panel, keys[i]->text, is_default ? engaged : NULL, panel->tick_count + 1 + gap, is_default);
-    }
-    free(engaged);
-    free(keys);
-}
-
-static uint32_t chart_tick_find(const struct chart_panel *panel, const char *text)
-{
-    uint32_t tick = 0;
-    while (strcmp(panel->ticks[tick].text, text) != 0) {
-        tick++;
-    }
-    return tick;
-}
 
 /* Whether one one-worker cell is the better reference: the lower spin limit, then the lower value. */
 static bool chart_is_lower(const struct draft *draft, const struct draft *than)
@@ -262,8 +55,14 @@ static void chart_panel_of_ticks(struct chart *chart, const struct chart_shared 
     struct chart_panel *panel = chart_panel_add(chart, chart_panel_title(shared, drafts));
     panel->closed_loop = strcmp(drafts->panel[DRAFT_MODE].text, "closed") == 0;
     bool own = chart->kind == PLOT_HEATMAP;
-    chart_ticks_add(panel, own ? drafts : shared->set->drafts, own ? count : shared->set->count);
-    chart_one_worker(chart, shared, panel, drafts);
+    const struct draft *among = own ? drafts : shared->set->drafts;
+    size_t among_count = own ? count : shared->set->count;
+    char *engaged = chart_engaged_text(among, among_count);
+    chart_ticks_add(panel, among, among_count, shared->set->mixed ? NULL : engaged); /* nobody counts a target's */
+    free(engaged);
+    if (!shared->set->stranded) { /* where dashes are executors, a dashed line would be taken for one */
+        chart_one_worker(chart, shared, panel, drafts);
+    }
     struct chart_series *series = NULL;
     for (size_t i = 0; i < count; i++) {
         const struct draft *draft = &drafts[i];
@@ -313,13 +112,14 @@ static void chart_panel_of_bars(struct chart *chart, const struct chart_shared *
     }
 }
 
-/* Colours and markers follow the order of the series, not the order in which panels happen to have them. */
+/* Colours and markers follow the order of the series, not the order in which panels happen to have them; with strands,
+ * what they stand for. */
 static int chart_series_order(const void *left, const void *right)
 {
     return draft_series_compare(*(const struct draft *const *)left, *(const struct draft *const *)right);
 }
 
-static void chart_series_titles(struct chart *chart, const struct chart_shared *shared)
+static void chart_series_titles(struct chart *chart, const struct chart_shared *shared, const struct strands *strands)
 {
     const struct draft_set *set = shared->set;
     const struct draft **sorted = text_allocate(set->count, sizeof *sorted);
@@ -330,7 +130,10 @@ static void chart_series_titles(struct chart *chart, const struct chart_shared *
     for (size_t i = 0; i < set->count; i++) {
         if (!chart_is_reference(chart, sorted[i])) {
             char *title = chart_series_title(chart, shared, sorted[i]);
-            chart_series_index(chart, title);
+            uint32_t index = chart_series_index(chart, title);
+            if (set->stranded) {
+                chart->series_looks[index] = strands_look(strands, sorted[i]);
+            }
             free(title);
         }
     }
@@ -359,7 +162,7 @@ static void chart_notes(struct chart *chart, const struct chart_shared *shared)
         ranges |= value->is_range;
         intervals |= !value->is_range;
     }
-    bool bars = chart->kind == PLOT_CPU_VS_THREADS || chart->kind == PLOT_CPU_PER_REQUEST;
+    bool bars = chart->kind != PLOT_CPU_SPLIT && chart->kind != PLOT_HEATMAP;
     const char *kind = !bars                 ? ""
                        : high <= 1           ? ""
                        : ranges && intervals ? "; bars: 95 % bootstrap intervals, thin ones the range of fewer than six"
@@ -370,7 +173,7 @@ static void chart_notes(struct chart *chart, const struct chart_shared *shared)
     chart_note(chart, text);
     free(text);
     if (isfinite(shared->spin_default)) {
-        char *spin = text_format("Spin default is %.0f.", shared->spin_default);
+        char *spin = text_format("Spin default is %.0f%s.", shared->spin_default, set->mixed ? " in the model" : "");
         chart_note(chart, spin);
         free(spin);
     }
@@ -380,9 +183,16 @@ static void chart_notes(struct chart *chart, const struct chart_shared *shared)
                      "cells without a valid repeat are left out.");
     chart_note_count(chart, set->unknown, "cell without this number is left out.",
                      "cells without this number are left out.");
-    chart_note_count(chart, set->off_the_map, "cell without max-workers is not on the map.",
-                     "cells without max-workers are not on the map.");
-    if (chart->series_count > CHART_SERIES_NAMED && bars) {
+    chart_note_count(chart, set->unstamped, "cell of a target is left out: nobody stamps what a foreign process does.",
+                     "cells of targets are left out: nobody stamps what a foreign process does.");
+    chart_note_count(chart, set->baseless,
+                     "cell is left out, for want of one of the same executor with one worker at spin 0.",
+                     "cells are left out, for want of one of the same executor with one worker at spin 0.");
+    chart_note_count(chart, set->alone, "cell is left out, as only one side was measured there.",
+                     "cells are left out, as only one side was measured there.");
+    chart_note_count(chart, set->off_the_map, "cell without max-workers is left out.",
+                     "cells without max-workers are left out.");
+    if (chart->series_count > CHART_SERIES_NAMED && bars && !set->stranded) {
         chart_note_count(chart, chart->series_count - CHART_SERIES_NAMED, "further series is grey.",
                          "further series are grey.");
     }
@@ -395,6 +205,7 @@ static void chart_titles(struct chart *chart, const struct chart_shared *shared,
         [PLOT_CPU_PER_REQUEST] = "Router CPU per request against max-workers",
         [PLOT_CPU_SPLIT] = "Where the router's CPU time went",
         [PLOT_HEATMAP] = "Router CPU by max-workers and spin limit, percent of one CPU",
+        [PLOT_FIDELITY] = "Model beside real runtime: CPU per request, as ratio to one worker at spin limit 0",
     };
     chart->title = text_format("%s", what[chart->kind]);
     chart->about = text_format("%s", "");
@@ -403,6 +214,7 @@ static void chart_titles(struct chart *chart, const struct chart_shared *shared,
     const char *per_request = plain ? "us per request" : "µs per request";
     chart->y_title = text_format("%s", chart->kind == PLOT_CPU_PER_REQUEST ? per_request
                                        : chart->kind == PLOT_HEATMAP       ? "spin limit"
+                                       : chart->kind == PLOT_FIDELITY      ? "times one worker at spin 0"
                                                                            : "% of one CPU");
 }
 
@@ -417,6 +229,45 @@ static size_t chart_first_panel(const struct chart *chart, const struct draft_se
     return first < set->count ? first : 0;
 }
 
+/* Maps of the model and of targets stand side by side, a row for each mode and rate, where they fit; else 0. */
+static uint32_t chart_map_columns(const struct draft_set *set)
+{
+    uint32_t columns = 1;
+    for (size_t i = 1; i < set->count; i++) {
+        const struct draft *left = &set->drafts[i - 1], *right = &set->drafts[i];
+        bool changed = draft_panel_compare(left, right) != 0;
+        bool same_row = true;
+        for (size_t key = 0; key < DRAFT_PANEL_LABEL; key++) {
+            same_row &= draft_key_compare(&left->panel[key], &right->panel[key]) == 0;
+        }
+        if (changed && !same_row) {
+            break;
+        }
+        columns += changed;
+    }
+    return columns <= 3 ? columns : 0;
+}
+
+/* A panel, or several of bars, from each run of drafts that share one. */
+static void chart_panels(struct chart *chart, const struct chart_shared *shared)
+{
+    const struct draft_set *set = shared->set;
+    if (chart->kind == PLOT_HEATMAP && set->mixed) {
+        chart->columns = chart_map_columns(set);
+    }
+    for (size_t first = 0, next = 0; first < set->count; first = next) {
+        next = first + 1;
+        while (next < set->count && draft_panel_compare(&set->drafts[first], &set->drafts[next]) == 0) {
+            next++;
+        }
+        if (chart->kind == PLOT_CPU_SPLIT) {
+            chart_panel_of_bars(chart, shared, set->drafts + first, next - first);
+        } else {
+            chart_panel_of_ticks(chart, shared, set->drafts + first, next - first);
+        }
+    }
+}
+
 static void chart_build(struct chart *chart, const struct draft_set *drafts, bool plain)
 {
     size_t skipped = chart_first_panel(chart, drafts);
@@ -426,18 +277,18 @@ static void chart_build(struct chart *chart, const struct draft_set *drafts, boo
     struct chart_shared shared;
     chart_shared_init(&shared, &set);
     chart_titles(chart, &shared, plain);
-    chart_series_titles(chart, &shared);
-    for (size_t first = 0, next = 0; first < set.count; first = next) {
-        next = first + 1;
-        while (next < set.count && draft_panel_compare(&set.drafts[first], &set.drafts[next]) == 0) {
-            next++;
-        }
-        if (chart->kind == PLOT_CPU_SPLIT) {
-            chart_panel_of_bars(chart, &shared, set.drafts + first, next - first);
-        } else {
-            chart_panel_of_ticks(chart, &shared, set.drafts + first, next - first);
-        }
+    struct strands strands;
+    strands_init(&strands, &set);
+    chart_series_titles(chart, &shared, &strands);
+    if (set.stranded) {
+        strands_key(chart, &strands, &shared);
     }
+    if (chart->kind == PLOT_FIDELITY) {
+        fidelity_build(chart, &shared, &strands);
+    } else {
+        chart_panels(chart, &shared);
+    }
+    strands_fini(&strands);
     chart_notes(chart, &shared);
     if (skipped > 0) {
         chart_note(chart, "Closed-loop cells are left out: per request, only equal rates compare.");
@@ -453,7 +304,10 @@ int chart_init(struct chart *chart, const struct plot_request *request, char *me
     draft_set_init(&drafts, &cells, request->kind);
     int status = drafts.count > 0 ? 0 : 1;
     if (status == 0) {
-        chart_build(chart, &drafts, request->output == NULL);
+        status = request->kind == PLOT_FIDELITY ? fidelity_relate(&drafts, request, message) : 0;
+        if (status == 0) {
+            chart_build(chart, &drafts, request->output == NULL);
+        }
     } else if (cells.count == 0) {
         snprintf(message, PLOT_MESSAGE_SIZE, "plot %s: sweep %lld has no repeats yet; run it first",
                  plot_kinds[request->kind].name, (long long)request->sweep->id);
@@ -462,7 +316,7 @@ int chart_init(struct chart *chart, const struct plot_request *request, char *me
                  "plot %s: nothing to draw in sweep %lld: of %zu cells, %zu have no valid repeat, %zu lack the numbers "
                  "and %zu have no max-workers; see the report with --all",
                  plot_kinds[request->kind].name, (long long)request->sweep->id, cells.count, drafts.invalid,
-                 drafts.unknown, drafts.off_the_map);
+                 drafts.unknown + drafts.unstamped, drafts.off_the_map);
     }
     draft_set_fini(&drafts);
     cell_set_fini(&cells);

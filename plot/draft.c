@@ -2,27 +2,54 @@
  *
  * Cells reduced to drafts, and the order in which a chart shows them: see draft.h.
  *
- * How it works. Mode, rate, workload, target, machine, cores and connections choose the panel; label and spin limit the
- * series; max-workers the position. Where several schedulers were measured at several spin limits, the spin limit
- * chooses the panel as well. Cells that agree in all of these differ in something else: the columns and settings that
- * tell such cells apart, and only these, are added to the series' name. Cells that still agree get their cell_id, so
- * that nothing is ever pooled by accident.
+ * How it works. Mode, rate, workload, machine, cores and connections choose the panel; what executes (label or target)
+ * and spin limit the series; max-workers the position. Where several executors were measured at several spin limits,
+ * the spin limit chooses the panel as well, unless the model and targets can share one (strands.h). Cells that agree in
+ * all of these differ in something else: the columns and settings that tell such cells apart, and only these, are added
+ * to the series' name. Cells that still agree get their cell_id, so that nothing is ever pooled by accident.
  */
 #include "draft.h"
+#include "strands.h"
 #include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DRAFT_TEXT_LIMIT 60
+#define DRAFT_TEXT_LIMIT    60
+#define DRAFT_VERSION_LIMIT 24
 
 static const char *const draft_measures[PLOT_KIND_COUNT] = {
-    [PLOT_CPU_VS_THREADS] = "router_cpu_percent",
-    [PLOT_CPU_PER_REQUEST] = "router_cpu_us_per_request",
-    [PLOT_CPU_SPLIT] = "router_cpu_percent",
-    [PLOT_HEATMAP] = "router_cpu_percent",
+    [PLOT_CPU_VS_THREADS] = "router_cpu_percent",  [PLOT_CPU_PER_REQUEST] = "router_cpu_us_per_request",
+    [PLOT_CPU_SPLIT] = "router_cpu_percent",       [PLOT_HEATMAP] = "router_cpu_percent",
+    [PLOT_FIDELITY] = "router_cpu_us_per_request",
 };
+
+/* What the names of executors depend on: all cells of the sweep. */
+struct draft_executors {
+    bool models, reals;
+    const char *target;   /* one target */
+    bool several_targets; /* or more */
+};
+
+static const char *draft_target(const struct result *row)
+{
+    const char *target = result_get_text(row, "target");
+    return target != NULL && target[0] != '\0' && strcmp(target, "none") != 0 ? target : NULL;
+}
+
+static void draft_executors_init(struct draft_executors *executors, const struct cell_set *cells)
+{
+    *executors = (struct draft_executors){0};
+    for (size_t i = 0; i < cells->count; i++) {
+        const char *target = draft_target(cells->cells[i].first);
+        executors->models |= target == NULL;
+        executors->reals |= target != NULL;
+        executors->several_targets |=
+            target != NULL && executors->target != NULL && strcmp(target, executors->target) != 0;
+        executors->target = target != NULL ? target : executors->target;
+    }
+}
 
 static double draft_parse(const char *text)
 {
@@ -35,6 +62,37 @@ static struct draft_key draft_key_text(const char *text)
 {
     char *clean = text_clean(text != NULL ? text : "", DRAFT_TEXT_LIMIT);
     return (struct draft_key){.text = clean, .number = draft_parse(clean)};
+}
+
+/* ".NET 10.0.12" as it is: a capital letter says that the version spells out its runtime. Else the first number in it
+ * behind the target's name: "java 17.0.15". */
+static char *draft_target_text(const char *target, const char *version, bool several_targets)
+{
+    char *cut = text_clean(version, DRAFT_VERSION_LIMIT), *text = NULL;
+    size_t before = strcspn(version, "0123456789"), digits = strspn(version + before, "0123456789.");
+    if (version[0] == '\0') {
+        text = text_format("%s", target);
+    } else if (!several_targets && strpbrk(cut, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != NULL) {
+        text = text_format("%s", cut);
+    } else if (digits > 0) {
+        text = text_format("%s %.*s", target, (int)digits, version + before);
+    } else {
+        text = text_format("%s (%s)", target, cut);
+    }
+    free(cut);
+    return text;
+}
+
+/* A target by name and version; the model by its label, with a word before it where there are targets, too. */
+static struct draft_key draft_key_executor(const struct result *row, const struct draft_executors *executors)
+{
+    const char *target = draft_target(row), *label = result_get_text(row, "label");
+    const char *version = result_get_text(row, "target_version");
+    char *text = target != NULL ? draft_target_text(target, version != NULL ? version : "", executors->several_targets)
+                                : text_format("%s%s", executors->reals ? "model " : "", label != NULL ? label : "");
+    struct draft_key key = draft_key_text(text);
+    free(text);
+    return key;
 }
 
 /* A column or setting by name, whatever its type. */
@@ -134,20 +192,20 @@ static struct interval draft_interval(const struct cell *cell, const char *name,
     return value;
 }
 
-static void draft_keys(struct draft *draft)
+static void draft_keys(struct draft *draft, const struct draft_executors *executors)
 {
     const struct result *row = draft->cell->first;
     draft->panel[DRAFT_MODE] = draft_key_named(row, "mode"); /* "closed" before "paced" */
     draft->panel[DRAFT_RATE] = draft_key_named(row, "rate_rps");
     draft->panel[DRAFT_WORKLOAD] = draft_key_named(row, "workload");
-    draft->panel[DRAFT_TARGET] = draft_key_named(row, "target");
     draft->panel[DRAFT_MACHINE] = draft_key_named(row, "machine");
     draft->panel[DRAFT_CORES] = draft_key_named(row, "cores");
     draft->panel[DRAFT_CONNECTIONS] = draft_key_named(row, "connections");
     draft->panel[DRAFT_PANEL_SPIN] = draft_key_text("");
     draft->panel[DRAFT_PANEL_LABEL] = draft_key_text("");
     draft->panel[DRAFT_PANEL_OTHERS] = draft_key_text("");
-    draft->series[DRAFT_LABEL] = draft_key_named(row, "label");
+    draft->is_real = draft_target(row) != NULL;
+    draft->series[DRAFT_LABEL] = draft_key_executor(row, executors);
     draft->series[DRAFT_SPIN] = draft_key_knob(row, "spin_limit", "spin_limit_resolved");
     draft->series[DRAFT_OTHERS] = draft_key_text("");
     draft->workers = draft_key_named(row, "max_workers");
@@ -169,7 +227,8 @@ static void draft_forget_rate(struct draft *draft)
 }
 
 /* Fills a draft; false if it cannot be drawn, counted by the reason. */
-static bool draft_init(struct draft *draft, const struct cell *cell, enum plot_kind kind, struct draft_set *set)
+static bool draft_init(struct draft *draft, const struct cell *cell, enum plot_kind kind,
+                       const struct draft_executors *executors, struct draft_set *set)
 {
     *draft = (struct draft){.cell = cell, .engaged = NAN};
     draft->value = draft_interval(cell, draft_measures[kind], &draft->disturbed_only);
@@ -187,13 +246,15 @@ static bool draft_init(struct draft *draft, const struct cell *cell, enum plot_k
         for (uint32_t i = 0; i < cell->count; i++) {
             any |= result_get_number(cell->rows[i], "valid", &valid) && valid != 0;
         }
-        set->unknown += any;
+        bool foreign = kind == PLOT_CPU_SPLIT && draft_target(cell->first) != NULL;
+        set->unstamped += any && foreign;
+        set->unknown += any && !foreign;
         set->invalid += !any;
         return false;
     }
     bool ignored = false;
     draft->engaged = draft_interval(cell, "workers_max", &ignored).median;
-    draft_keys(draft);
+    draft_keys(draft, executors);
     draft_forget_rate(draft);
     return true;
 }
@@ -389,15 +450,51 @@ static void draft_set_split_by_spin(struct draft_set *set)
     }
 }
 
+/* What `default` means to a target only its runtime knows: it is sorted, and coloured, with the model's `default` if
+ * that is one number, else after all numbers. */
+static void draft_set_place_defaults(struct draft_set *set)
+{
+    double known = NAN;
+    for (size_t i = 0; i < set->count; i++) {
+        const struct draft_key *spin = &set->drafts[i].series[DRAFT_SPIN];
+        if (strcmp(spin->text, "default") == 0 && !isnan(spin->number) && spin->number != known) {
+            known = isnan(known) ? spin->number : INFINITY;
+        }
+    }
+    for (size_t i = 0; i < set->count; i++) {
+        struct draft_key *spin = &set->drafts[i].series[DRAFT_SPIN];
+        if (strcmp(spin->text, "default") == 0 && isnan(spin->number)) {
+            spin->number = isnan(known) ? INFINITY : known;
+        }
+    }
+}
+
+/* Where the spin limit, and in a map what executes, is a matter of the panel. */
+static void draft_set_arrange(struct draft_set *set, enum plot_kind kind)
+{
+    if (kind == PLOT_HEATMAP) {
+        draft_set_split_by_label(set);
+        return;
+    }
+    bool lines = kind == PLOT_CPU_VS_THREADS || kind == PLOT_CPU_PER_REQUEST;
+    set->stranded = set->mixed && (kind == PLOT_FIDELITY || (lines && strands_fit(set)));
+    if (!set->stranded && draft_set_crosses(set)) {
+        draft_set_split_by_spin(set);
+    }
+}
+
 void draft_set_init(struct draft_set *set, const struct cell_set *cells, enum plot_kind kind)
 {
-    *set = (struct draft_set){.drafts = text_allocate(cells->count, sizeof *set->drafts)};
+    struct draft_executors executors;
+    draft_executors_init(&executors, cells);
+    *set = (struct draft_set){.drafts = text_allocate(cells->count, sizeof *set->drafts),
+                              .mixed = executors.models && executors.reals};
     for (size_t i = 0; i < cells->count; i++) {
         struct draft *draft = &set->drafts[set->count];
-        if (!draft_init(draft, &cells->cells[i], kind, set)) {
+        if (!draft_init(draft, &cells->cells[i], kind, &executors, set)) {
             continue;
         }
-        if (kind == PLOT_HEATMAP && isnan(draft->workers.number)) {
+        if ((kind == PLOT_HEATMAP || kind == PLOT_FIDELITY) && isnan(draft->workers.number)) {
             draft_fini(draft);
             set->off_the_map++;
             continue;
@@ -405,16 +502,20 @@ void draft_set_init(struct draft_set *set, const struct cell_set *cells, enum pl
         set->disturbed_only += draft->disturbed_only;
         set->count++;
     }
+    draft_set_place_defaults(set);
     qsort(set->drafts, set->count, sizeof *set->drafts, draft_compare);
     draft_set_distinguish(set);
     qsort(set->drafts, set->count, sizeof *set->drafts, draft_compare);
     draft_set_separate(set);
-    if (kind == PLOT_HEATMAP) {
-        draft_set_split_by_label(set);
-    } else if (draft_set_crosses(set)) {
-        draft_set_split_by_spin(set);
-    }
+    draft_set_arrange(set, kind);
     qsort(set->drafts, set->count, sizeof *set->drafts, draft_compare);
+}
+
+void draft_set_remove(struct draft_set *set, size_t index)
+{
+    draft_fini(&set->drafts[index]);
+    set->count--;
+    memmove(&set->drafts[index], &set->drafts[index + 1], (set->count - index) * sizeof *set->drafts);
 }
 
 void draft_set_fini(struct draft_set *set)

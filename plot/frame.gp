@@ -1,6 +1,6 @@
 # What surrounds the panels: the labels set before (title and foot), and a key of what key_kind says.
-# Expects: key_kind ('none', 'series', 'parts'), key_y (screen), key_rows, series_count, series_style[], series_title[] or
-# part_count, part_title[].
+# Expects: key_kind ('none', 'series', 'parts'), key_y (screen), key_rows, key_is_broken (1: column by column), series_count,
+# series_style[], series_title[] or part_count, part_title[].
 
 unset border
 unset tics
@@ -15,6 +15,7 @@ if (key_kind eq 'none') {
     plot 2 notitle
 } else {
     set key at screen 0.5, screen key_y center center horizontal Left reverse samplen 1.5 maxrows key_rows
+    if (key_is_broken) { set key vertical }
     if (key_kind eq 'series') {
         plot 2 notitle, \
              for [i=1:series_count] keyentry with linespoints linestyle series_style[i] \

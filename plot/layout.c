@@ -29,6 +29,13 @@ static uint32_t layout_line_count(const char *text)
 static double layout_series_width(const struct chart *chart)
 {
     size_t widest = 0;
+    for (uint32_t i = 0; i < chart->key_count; i++) {
+        size_t width = text_width(chart->keys[i].title);
+        widest = width > widest ? width : widest;
+    }
+    if (chart->key_count > 0) {
+        return (double)widest;
+    }
     for (uint32_t i = 0; i < chart->series_count; i++) {
         size_t width = text_width(chart->series_titles[i]);
         widest = width > widest ? width : widest;
@@ -58,12 +65,13 @@ static void layout_columns(struct layout *layout, const struct chart *chart, uin
 {
     bool wide = chart->kind == PLOT_CPU_SPLIT && layout_tick_count_max(chart) > 8;
     uint32_t columns = layout->format == LAYOUT_TEXT || wide ? 1 : chart->panel_count < 2 ? 1 : 2;
-    double panel = wide ? 1400 : chart->panel_count == 1 ? 860 : 700;
+    columns = layout->format != LAYOUT_TEXT && chart->columns > 0 ? chart->columns : columns;
+    double panel = wide ? 1400 : chart->panel_count == 1 ? 860 : columns > 2 ? 1600.0 / columns : 700;
     if (layout->format == LAYOUT_TEXT) {
         panel = 100;
     }
-    if (width > 0 && columns == 2 && width < 1000) {
-        columns = 1;
+    while (width > 0 && columns > 1 && width < 500 * columns) {
+        columns--;
     }
     layout->columns = columns;
     layout->rows = (chart->panel_count + columns - 1) / columns;
@@ -74,17 +82,17 @@ static void layout_margins(struct layout *layout, const struct chart *chart)
 {
     double character = layout->font.character;
     bool lines = chart->kind == PLOT_CPU_VS_THREADS || chart->kind == PLOT_CPU_PER_REQUEST;
-    layout->direct = lines && layout->format != LAYOUT_TEXT && chart->series_count <= LAYOUT_SERIES_DIRECT &&
-                     layout_series_width(chart) <= LAYOUT_TITLE_DIRECT;
+    layout->direct = lines && chart->key_count == 0 && layout->format != LAYOUT_TEXT &&
+                     chart->series_count <= LAYOUT_SERIES_DIRECT && layout_series_width(chart) <= LAYOUT_TITLE_DIRECT;
     double tick = chart->kind == PLOT_HEATMAP ? fmax(layout_series_width(chart), 2) : 5;
     layout->left = (tick + (layout->format == LAYOUT_TEXT ? 7 : 3.5)) * character;
     layout->right = (layout->direct ? layout_series_width(chart) + 1 : chart->kind == PLOT_HEATMAP ? 4 : 2) * character;
 }
 
 /* Rows of a key that is set out in columns as wide as its widest entry. */
-static uint32_t layout_key_rows(const struct layout *layout, const struct chart *chart)
+static uint32_t layout_key_rows(struct layout *layout, const struct chart *chart)
 {
-    uint32_t entries = chart->series_count;
+    uint32_t entries = chart->key_count > 0 ? chart->key_count : chart->series_count;
     double widest = layout_series_width(chart);
     if (chart->kind == PLOT_CPU_SPLIT) {
         entries = CHART_PARTS;
@@ -92,9 +100,11 @@ static uint32_t layout_key_rows(const struct layout *layout, const struct chart 
     } else if (chart->kind == PLOT_HEATMAP || layout->direct) {
         return 0;
     }
-    entries = entries > CHART_SERIES_NAMED ? CHART_SERIES_NAMED + 1 : entries;
+    entries = chart->key_count == 0 && entries > CHART_SERIES_NAMED ? CHART_SERIES_NAMED + 1 : entries;
     double columns = floor(layout->width / ((widest + 6) * layout->font.character));
-    return (uint32_t)ceil(entries / fmax(columns, 1));
+    uint32_t before = chart->key_break, behind = chart->key_count - chart->key_break;
+    layout->key_is_broken = before > 0 && before <= columns && behind <= columns;
+    return layout->key_is_broken ? 2 : (uint32_t)ceil(entries / fmax(columns, 1));
 }
 
 /* Canvas units that one unit of a panel's x axis takes. */
@@ -200,17 +210,22 @@ static double layout_plot_height(const struct layout *layout, const struct chart
     return 340;
 }
 
-/* Lines that a text takes in a width, and the text itself if wanted. */
+/* Lines that a text takes in a width, and the text itself. */
 static uint32_t layout_wrap(const char *text, double width, double character, char **out)
 {
-    char *wrapped = text_wrap(text, (size_t)fmax(width / character, 8));
-    uint32_t lines = layout_line_count(wrapped);
-    if (out != NULL) {
-        *out = wrapped;
-    } else {
-        free(wrapped);
+    *out = text_wrap(text, (size_t)fmax(width / character, 8));
+    return layout_line_count(*out);
+}
+
+static void layout_panel_titles(struct layout *layout, const struct chart *chart)
+{
+    double room = layout->width / layout->columns - layout->left;
+    for (uint32_t i = 0; i < chart->panel_count; i++) {
+        char *title = text_wrap_phrases(chart->panels[i].title, (size_t)fmax(room / layout->font.character, 8));
+        uint32_t lines = layout_line_count(title);
+        layout->panel_title_lines = lines > layout->panel_title_lines ? lines : layout->panel_title_lines;
+        free(title);
     }
-    return lines;
 }
 
 int layout_init(struct layout *layout, const struct chart *chart, enum layout_format format, uint32_t width,
@@ -236,10 +251,7 @@ int layout_init(struct layout *layout, const struct chart *chart, enum layout_fo
     layout->title_lines = layout_wrap(chart->title, inner, layout->font.character, &layout->title);
     layout->about_lines = layout_wrap(chart->about, inner, layout->font.character, &layout->about);
     layout->foot_lines = layout_wrap(foot, inner, layout->small.character, &layout->foot);
-    for (uint32_t i = 0; i < chart->panel_count; i++) {
-        uint32_t lines = layout_wrap(chart->panels[i].title, panel - layout->left, layout->font.character, NULL);
-        layout->panel_title_lines = lines > layout->panel_title_lines ? lines : layout->panel_title_lines;
-    }
+    layout_panel_titles(layout, chart);
     layout->plot_height = layout_plot_height(layout, chart);
     double wanted = layout->rows * layout_row_height(layout) + layout_frame_height(layout);
     layout->height = height > 0 ? height : ceil(wanted);

@@ -27,6 +27,7 @@ struct layout {
     double plot_height;     /* of the area inside the axes of each panel */
     double left, right;     /* margins of each panel */
     uint32_t title_lines, about_lines, panel_title_lines, key_rows, foot_lines;
+    bool key_is_broken;             /* into two rows, where the chart wants it */
     double tick_lines, group_lines; /* of tick labels, and of the names of groups of bars below them */
     bool direct;                    /* series are named at the right end of their lines, not in a key */
     bool small_ticks;               /* tick labels fit side by side only in the small font */

@@ -33,6 +33,7 @@ const struct plot_kind_description plot_kinds[PLOT_KIND_COUNT] = {
     [PLOT_CPU_PER_REQUEST] = {"cpu-per-request", "the same per request, a panel per paced rate"},
     [PLOT_CPU_SPLIT] = {"cpu-split", "where the CPU time went: run, search, spin, yield, wake, park, poll"},
     [PLOT_HEATMAP] = {"heatmap", "max-workers by spin limit, the value in each cell"},
+    [PLOT_FIDELITY] = {"fidelity", "the model beside the real runtime, CPU per request as ratio to one worker"},
 };
 
 int plot_kind_find(const char *name)
@@ -293,7 +294,8 @@ static int plot_chart(const struct plot_request *request, const struct chart *ch
     FILE *text = request->text != NULL ? request->text : stdout;
     uint32_t columns = plot_text_columns(request, text);
     bool areas = chart->kind == PLOT_CPU_SPLIT || chart->kind == PLOT_HEATMAP;
-    if (format == LAYOUT_TEXT && areas) {
+    bool strands = chart->key_count > 0; /* neither dashes nor colours are left in a terminal */
+    if (format == LAYOUT_TEXT && (areas || strands)) {
         bars_print(text, chart, foot, columns);
         return 0;
     }

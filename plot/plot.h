@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pictures of a sweep: router CPU against threads, per request, split by activity, and as a map.
+ * Pictures of a sweep: router CPU against threads, per request, split by activity, as a map, and the model beside a
+ * real runtime.
  *
  * How it works. The repeats of a sweep become a chart (chart.h: panels, series, points with intervals), the chart
  * becomes a script and data files in a fresh temporary folder (script.h), gnuplot draws there under a time limit
@@ -25,6 +26,7 @@ enum plot_kind {
     PLOT_CPU_PER_REQUEST,
     PLOT_CPU_SPLIT,
     PLOT_HEATMAP,
+    PLOT_FIDELITY,
     PLOT_KIND_COUNT,
 };
 
@@ -52,7 +54,7 @@ struct plot_request {
 
 /* Draws. Returns an exit status, 0 with an empty message or else one line in message (PLOT_MESSAGE_SIZE bytes):
  *   0 drawn;
- *   1 nothing to draw: no repeats, or none of them valid or with the number in question;
+ *   1 nothing to draw: no repeats, or none of them valid or with the number in question, or not both sides of fidelity;
  *   2 the request cannot be met as it stands: unknown suffix, the file exists and force is not set, a size too small;
  *   3 surroundings: no context stored, unwritable folder, gnuplot absent, too old, hanging or failing. When it was
  *     gnuplot, the chart has been printed as bars of text instead.

@@ -183,6 +183,19 @@ static void published_ticks(struct chart_panel *panel, const struct published *p
     free(sorted);
 }
 
+/* Where the key names spin limits by their colours: the colour of this one, in the key from now on. */
+static uint32_t published_colour(struct chart *chart, const char *title)
+{
+    uint32_t colour = chart->key_count - chart->key_break;
+    for (uint32_t i = chart->key_break; i < chart->key_count; i++) {
+        if (strcmp(chart->keys[i].title, title) == 0) {
+            return chart->keys[i].look.colour;
+        }
+    }
+    chart_key_add(chart, text_format("%s", title), (struct chart_look){.colour = colour});
+    return colour;
+}
+
 /* The measured series with this spin limit, so that both have one colour; else a series of its own. */
 static uint32_t published_style(struct chart *chart, const char *spin)
 {
@@ -197,6 +210,10 @@ static uint32_t published_style(struct chart *chart, const char *spin)
         }
     }
     uint32_t style = chart_series_index(chart, exact);
+    if (chart->key_count > 0) {
+        chart->series_looks[style] =
+            (struct chart_look){.colour = published_colour(chart, exact), .strand = 2 * CHART_STRANDS};
+    }
     free(exact);
     free(resolved);
     return style;
@@ -256,7 +273,9 @@ int published_add(struct chart *chart, const char *path, char *message)
         struct chart_panel *panel = chart_panel_insert(chart, index, published_title(&published));
         published_ticks(panel, &published);
         published_series(chart, panel, &published);
-        char *note = text_format("Open markers: %s", published.source);
+        const char *which =
+            chart->key_count > 0 ? "Published panel" : "Open markers"; /* the model's are open as well */
+        char *note = text_format("%s: %s", which, published.source);
         chart_note(chart, note);
         free(note);
     }

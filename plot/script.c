@@ -2,7 +2,7 @@
  *
  * A chart as a gnuplot script: see script.h.
  */
-#include "script.h"
+#include "script_parts.h"
 #include "embedded.h"
 #include "text.h"
 
@@ -11,13 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCRIPT_DODGE  0.06 /* distance of the markers of neighbouring series, in units of the axis */
-#define SCRIPT_STYLES 9    /* styles in theme.gp; the last is for series without a name */
-#define SCRIPT_OPEN   10   /* the same with open markers */
+#define SCRIPT_GREY   10  /* the colour of a strand by itself */
+#define SCRIPT_SWATCH 80  /* nothing; the next styles: a colour by itself */
+#define SCRIPT_STRAND 100 /* styles of a strand: this times its number, and the colour */
 
-/* The size by which gnuplot's terminals call a font: svg takes pixels; cairo takes points, for a picture of pixels at
- * 96 to the inch, and for PDF scaled by two thirds. */
-static double script_size(const struct layout *layout, const struct layout_font *font)
+/* svg takes pixels; cairo takes points, for a picture of pixels at 96 to the inch, and for PDF scaled by two thirds. */
+double script_size(const struct layout *layout, const struct layout_font *font)
 {
     switch (layout->format) {
     case LAYOUT_PNG:
@@ -36,7 +35,7 @@ static const char *script_bold(const struct layout *layout)
 
 /* Text for gnuplot: in single quotes, where nothing is special but the quote itself. That one, and the ends of lines,
  * are joined from outside: doubled, as the manual has it, a quote at the very beginning would end the string. */
-static void script_quote(FILE *out, const char *text)
+void script_quote(FILE *out, const char *text)
 {
     fputc('\'', out);
     for (; *text != '\0'; text++) {
@@ -65,9 +64,22 @@ static void script_quote_tick(FILE *out, const char *text)
     free(doubled);
 }
 
-static int script_style(uint32_t series)
+static int script_colour(struct chart_look look)
 {
-    return series < CHART_SERIES_NAMED ? (int)series + 1 : SCRIPT_STYLES;
+    return look.colour < CHART_SERIES_NAMED ? (int)look.colour + 1 : SCRIPT_STYLES;
+}
+
+int script_style(const struct chart *chart, uint32_t series)
+{
+    struct chart_look look = chart->series_looks[series];
+    return SCRIPT_STRAND * (int)look.strand + script_colour(look);
+}
+
+static int script_key_style(struct chart_look look)
+{
+    return look.strand == 0                 ? SCRIPT_SWATCH + script_colour(look)
+           : look.colour == CHART_NO_COLOUR ? SCRIPT_STRAND * (int)look.strand + SCRIPT_GREY
+                                            : SCRIPT_STRAND * (int)look.strand + script_colour(look);
 }
 
 static void script_terminal(FILE *out, const struct layout *layout)
@@ -100,10 +112,8 @@ static double script_share(const struct layout *layout, double units)
     return (units + (layout->format == LAYOUT_TEXT ? copysign(0.2, units) : 0)) / layout->vertical;
 }
 
-/* Labels, one for each line of a text, because terminals differ in how far apart they set lines. at: gnuplot's words
- * for the place; first_up: distance of the first line from it, in lines of the main font; look: further words. */
-static void script_label(FILE *out, const struct layout *layout, const char *text, const char *at, double first_up,
-                         const struct layout_font *font, const char *look)
+void script_label(FILE *out, const struct layout *layout, const char *text, const char *at, double first_up,
+                  const struct layout_font *font, const char *look)
 {
     char *copy = text_format("%s", text), *rest = copy;
     for (char *line; (line = strsep(&rest, "\n")) != NULL; first_up -= font->line / layout->font.line) {
@@ -129,6 +139,51 @@ static void script_lines(FILE *out, const struct layout *layout, const char *tex
     free(words);
 }
 
+static void script_key_entry(FILE *out, uint32_t index, int style, const char *title)
+{
+    fprintf(out, "series_style[%u] = %d\nseries_title[%u] = ", index + 1, style, index + 1);
+    script_quote(out, title);
+    fputc('\n', out);
+}
+
+/* A key of two rows with a meaning each. gnuplot fills column by column: the shorter row is filled up with nothing. */
+static void script_key_broken(FILE *out, const struct chart *chart)
+{
+    uint32_t before = chart->key_break, behind = chart->key_count - before;
+    uint32_t columns = before > behind ? before : behind;
+    fprintf(out, "series_count = %u\narray series_style[%u]\narray series_title[%u]\n", 2 * columns, 2 * columns,
+            2 * columns);
+    for (uint32_t i = 0; i < 2 * columns; i++) {
+        uint32_t from = i % 2 == 0 ? 0 : before, to = i % 2 == 0 ? before : chart->key_count, entry = from + i / 2;
+        const struct chart_key *key = entry < to ? &chart->keys[entry] : NULL;
+        script_key_entry(out, i, key != NULL ? script_key_style(key->look) : SCRIPT_SWATCH,
+                         key != NULL ? key->title : " ");
+    }
+}
+
+/* The entries of the key: those that the chart names, or else its series. */
+static void script_key(FILE *out, const struct chart *chart, const struct layout *layout)
+{
+    if (layout->key_is_broken) {
+        script_key_broken(out, chart);
+        return;
+    }
+    uint32_t named = chart->series_count < CHART_SERIES_NAMED ? chart->series_count : CHART_SERIES_NAMED;
+    uint32_t more = chart->series_count - named;
+    uint32_t entries = chart->key_count > 0 ? chart->key_count : named + (more > 0);
+    fprintf(out, "series_count = %u\narray series_style[%u]\narray series_title[%u]\n", entries, entries + 1,
+            entries + 1);
+    for (uint32_t i = 0; i < entries; i++) {
+        if (chart->key_count > 0) {
+            script_key_entry(out, i, script_key_style(chart->keys[i].look), chart->keys[i].title);
+            continue;
+        }
+        char *title = i < named ? text_format("%s", chart->series_titles[i]) : text_format("%u more", more);
+        script_key_entry(out, i, script_style(chart, i), title);
+        free(title);
+    }
+}
+
 static void script_frame(FILE *out, const struct chart *chart, const struct layout *layout)
 {
     double padding = layout->format == LAYOUT_TEXT ? 0 : 0.4 * layout->font.line;
@@ -141,22 +196,13 @@ static void script_frame(FILE *out, const struct chart *chart, const struct layo
     free(bold);
     free(quiet);
     bool parts = chart->kind == PLOT_CPU_SPLIT;
-    fprintf(out, "key_rows = %u\nkey_kind = '%s'\nkey_y = %.6f\n", layout->key_rows,
+    fprintf(out, "key_rows = %u\nkey_is_broken = %d\nkey_kind = '%s'\nkey_y = %.6f\n", layout->key_rows,
+            layout->key_is_broken,
             parts                  ? "parts"
             : layout->key_rows > 0 ? "series"
                                    : "none",
             script_share(layout, layout_key_middle(layout)));
-    uint32_t named = chart->series_count < CHART_SERIES_NAMED ? chart->series_count : CHART_SERIES_NAMED;
-    uint32_t more = chart->series_count - named, entries = named + (more > 0);
-    fprintf(out, "series_count = %u\narray series_style[%u]\narray series_title[%u]\n", entries, entries + 1,
-            entries + 1);
-    for (uint32_t i = 0; i < entries; i++) {
-        char *title = i < named ? text_format("%s", chart->series_titles[i]) : text_format("%u more", more);
-        fprintf(out, "series_style[%u] = %d\nseries_title[%u] = ", i + 1, script_style(i), i + 1);
-        script_quote(out, title);
-        fputc('\n', out);
-        free(title);
-    }
+    script_key(out, chart, layout);
     fprintf(out, "part_count = %d\narray part_title[%d]\n", CHART_PARTS, CHART_PARTS);
     for (uint32_t part = 0; part < CHART_PARTS; part++) {
         char name[CHART_PART_NAME_SIZE];
@@ -166,8 +212,7 @@ static void script_frame(FILE *out, const struct chart *chart, const struct layo
     fputs("load 'frame.gp'\n", out);
 }
 
-/* A round number at or a little above a value: 1, 1.2, 1.5, 2, ... times a power of ten. */
-static double script_round_up(double value)
+double script_round_up(double value)
 {
     static const double steps[] = {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10};
     double power = pow(10, floor(log10(value)));
@@ -179,8 +224,7 @@ static double script_round_up(double value)
     return 10 * power;
 }
 
-/* The y axis starts at zero (below it only if something is negative) and ends above everything. */
-static void script_y_range(const struct chart *chart, const struct chart_panel *panel, double *low, double *high)
+void script_y_range(const struct chart *chart, const struct chart_panel *panel, double *low, double *high)
 {
     chart_panel_extent(chart, panel, low, high);
     *low = *low < 0 ? -script_round_up(-*low) : 0;
@@ -219,7 +263,7 @@ static void script_axes(FILE *out, const struct chart *chart, const struct layou
     fprintf(out, "set xrange [%g:%g]\n", low, high);
     size_t room = (size_t)((layout->width / layout->columns - layout->left) / layout->font.character);
     char *unit = text_format("%s (%s)", panel->title, chart->y_title);
-    char *title = text_wrap(layout->format == LAYOUT_TEXT ? unit : panel->title, room);
+    char *title = text_wrap_phrases(layout->format == LAYOUT_TEXT ? unit : panel->title, room);
     free(unit);
     double lines = 1;
     for (const char *at = title; (at = strchr(at, '\n')) != NULL; at++) {
@@ -240,142 +284,6 @@ static void script_axes(FILE *out, const struct chart *chart, const struct layou
         free(edge);
     }
     fprintf(out, "data = 'panel-%u.dat'\n", index + 1);
-}
-
-struct script_label {
-    const char *text;
-    int style;
-    double value, at; /* wanted and final height, in units of the axis */
-};
-
-static int script_label_compare(const void *left, const void *right)
-{
-    double a = ((const struct script_label *)left)->value, b = ((const struct script_label *)right)->value;
-    return a < b ? -1 : a > b;
-}
-
-/* Moves labels apart to at least a line, each as little as possible: neighbours that would touch form a block around
- * the mean of their wanted heights (pool adjacent violators). */
-static void script_spread(struct script_label *labels, uint32_t count, double line, double low, double high)
-{
-    qsort(labels, count, sizeof *labels, script_label_compare);
-    for (uint32_t i = 0; i < count; i++) {
-        labels[i].at = labels[i].value - i * line;
-        uint32_t first = i;
-        double sum = labels[i].at;
-        while (first > 0 && labels[first - 1].at > sum / (i - first + 1)) {
-            sum += labels[--first].at;
-        }
-        for (uint32_t block = first; block <= i; block++) {
-            labels[block].at = sum / (i - first + 1);
-        }
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        labels[i].at = fmin(fmax(labels[i].at + i * line, low + (i + 0.5) * line), high - (count - 1 - i) * line);
-    }
-}
-
-/* Names at the right ends of the lines, pushed apart where they would overlap, and kept inside the panel. */
-static void script_direct_labels(FILE *out, const struct chart *chart, const struct chart_panel *panel,
-                                 const struct layout *layout, double low, double high)
-{
-    struct script_label *labels = text_allocate(panel->series_count, sizeof *labels);
-    double line = layout->font.line * 0.95 * (high - low) / layout->plot_height;
-    for (uint32_t i = 0; i < panel->series_count; i++) {
-        const struct chart_series *series = &panel->series[i];
-        uint32_t last = 0;
-        for (uint32_t p = 1; p < series->count; p++) {
-            last = series->points[p].tick >= series->points[last].tick ? p : last;
-        }
-        labels[i] = (struct script_label){.text = chart->series_titles[series->style],
-                                          .style = script_style(series->style),
-                                          .value = series->points[last].value.median};
-    }
-    script_spread(labels, panel->series_count, line, low, high);
-    for (uint32_t i = 0; i < panel->series_count; i++) {
-        fputs("set label ", out);
-        script_quote(out, labels[i].text);
-        fprintf(out, " at graph 1, first %g offset character 0.5, 0 left textcolor rgb colour[%d]\n", labels[i].at,
-                labels[i].style);
-    }
-    free(labels);
-}
-
-/* Whether another reference line of the panel runs through a name that stands below this one. */
-static bool script_reference_below(const struct chart_panel *panel, uint32_t which, double room)
-{
-    for (uint32_t i = 0; i < panel->reference_count; i++) {
-        double below = panel->references[which].value - panel->references[i].value;
-        if (i != which && below > 0 && below < room) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Reference lines and their names: at the right, in the middle, at the left, so that close ones do not meet; below the
- * line, where there is room and no other line. */
-static void script_references(FILE *out, const struct chart_panel *panel, const struct layout *layout, double low,
-                              double high)
-{
-    static const char *const places[][2] = {{"0.995", "right"}, {"0.5", "center"}, {"0.005", "left"}};
-    uint32_t count = panel->reference_count;
-    bool text = layout->format == LAYOUT_TEXT;
-    fprintf(out, "reference_count = %u\narray reference_value[%u]\n", count, count + 1);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct chart_reference *reference = &panel->references[i];
-        double height = (reference->value - low) / (high - low) * layout->plot_height;
-        double room = text ? 2 : 1.2 * layout->small.line; /* characters stand on whole lines */
-        bool below = height > room && !script_reference_below(panel, i, room / layout->plot_height * (high - low));
-        double up = (below ? -1 : 1) * (text ? 1 : 0.42);
-        fprintf(out, "reference_value[%u] = %g\n", i + 1, reference->value);
-        char *at = text_format("graph %s, first %g", places[i % 3][0], reference->value);
-        char *font = text_format("font ',%g' textcolor rgb '#777777'", script_size(layout, &layout->small));
-        char *look = text_format("%s %s", places[i % 3][1], text ? "" : font);
-        script_label(out, layout, reference->title, at, up, &layout->font, look);
-        free(at);
-        free(font);
-        free(look);
-    }
-}
-
-static void script_data_lines(FILE *data, const struct chart *chart, const struct chart_panel *panel)
-{
-    for (uint32_t i = 0; i < panel->series_count; i++) {
-        const struct chart_series *series = &panel->series[i];
-        double dodge = (i - (panel->series_count - 1) / 2.0) * fmin(SCRIPT_DODGE, 0.3 / panel->series_count);
-        fprintf(data, "# series %u: x, median, low, high, 1 if these are a range\n", series->style + 1);
-        for (uint32_t p = 0; p < series->count; p++) {
-            const struct chart_point *point = &series->points[p];
-            const struct chart_tick *tick = &panel->ticks[point->tick];
-            const struct interval *value = &point->value;
-            fprintf(data, "%s%g %.10g %.10g %.10g %d\n", tick->is_default ? "\n" : "", tick->position + dodge,
-                    value->median, value->low, value->high, value->is_range);
-        }
-        fputs("\n\n", data);
-    }
-}
-
-static void script_panel_lines(FILE *out, FILE *data, const struct chart *chart, const struct layout *layout,
-                               const struct chart_panel *panel)
-{
-    double low, high;
-    script_y_range(chart, panel, &low, &high);
-    fprintf(out, "set yrange [%g:%g]\n", low, high);
-    if (layout->direct) {
-        script_direct_labels(out, chart, panel, layout, low, high);
-    }
-    script_references(out, panel, layout, low, high);
-    uint32_t count = panel->series_count;
-    bool open = count > 0 && panel->series[0].open;
-    fprintf(out, "series_count = %u\nline_count = %u\narray series_style[%u]\n", count, open ? 0 : count, count + 1);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct chart_series *series = &panel->series[i];
-        int style = script_style(series->style);
-        fprintf(out, "series_style[%u] = %d\n", i + 1, series->open ? style + SCRIPT_OPEN : style);
-    }
-    script_data_lines(data, chart, panel);
-    fputs("load 'lines.gp'\n", out);
 }
 
 static void script_data_split(FILE *data, const struct chart_panel *panel)

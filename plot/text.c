@@ -126,6 +126,23 @@ char *text_wrap(const char *text, size_t columns)
     return out;
 }
 
+char *text_wrap_phrases(const char *text, size_t columns)
+{
+    static const char kept = '\1'; /* a space that is no place to break */
+    char *marked = text_format("%s", text);
+    for (char *at = marked; *at != '\0'; at++) {
+        *at = *at == ' ' && at != marked && at[-1] != ',' ? kept : *at;
+    }
+    char *phrases = text_wrap(marked, columns);
+    for (char *at = phrases; *at != '\0'; at++) {
+        *at = *at == kept ? ' ' : *at;
+    }
+    char *out = text_wrap(phrases, columns);
+    free(marked);
+    free(phrases);
+    return out;
+}
+
 char *text_wrap_narrow(const char *text, size_t columns)
 {
     size_t length = strlen(text), used = 0, width = 0, room = 0; /* room: where the line may be broken, 0 if nowhere */

@@ -24,7 +24,10 @@ size_t text_width(const char *text);
 /* Breaks at spaces so that no line is wider than columns, unless one word is. Lines are separated by '\n'. */
 char *text_wrap(const char *text, size_t columns);
 
-/* The same, but breaks also after '-', '/', '+' and ',', and within words that are still too wide. */
+/* The same, but breaks behind commas where that is enough. */
+char *text_wrap_phrases(const char *text, size_t columns);
+
+/* The same as text_wrap, but breaks also after '-', '/', '+' and ',', and within words that are still too wide. */
 char *text_wrap_narrow(const char *text, size_t columns);
 
 /* A number for people: "2,000", "2.5", never an exponent. */

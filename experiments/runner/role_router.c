@@ -39,7 +39,7 @@ struct extra {
 /* Everything that is read at one edge of the window. */
 struct snapshot {
     struct window_edge edge;
-    uint64_t process_cpu_ns;
+    uint64_t process_cpu_ns; /* without that of the thread that reads it: watching is the harness's own */
     struct account_totals totals;
     struct router_totals server; /* all zero without clients */
     struct extra extras[EXTRAS_MAX];
@@ -78,7 +78,7 @@ static void take_snapshot(struct subject *subject, struct snapshot *out)
 {
     memset(out, 0, sizeof *out);
     out->edge = window_edge_now();
-    out->process_cpu_ns = platform_process_cpu_ns();
+    out->process_cpu_ns = platform_process_cpu_ns() - platform_thread_cpu_ns();
     pilfer_totals(subject->executor, &out->totals);
     server_totals(subject, &out->server);
     pilfer_extras(subject->executor, take_extra, out);

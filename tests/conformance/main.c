@@ -7,9 +7,9 @@
  * command that repeats it (of a specimen, whose faults are known, `convicted`); then `N passed, N failed, N skipped`.
  * Status 0, 1 if something is broken, 2 for an unknown name or option.
  *
- * Which policies. All invariants under the scheduler's own idle and sizing policy; those that involve the policies (S1,
- * S2, S3, S8, S9) under every other admitted idle policy and every other sizing as well, each beside the scheduler's
- * own other half. --idle and --sizing choose one pair for all.
+ * Which policies. All invariants under the scheduler's own idle and sizing policy; those that involve the policies
+ * (S1, S2, S3, S8, S9) under every other admitted idle policy and every other sizing as well, each beside the
+ * scheduler's own other half. --idle and --sizing choose one pair for all.
  */
 #include <argp.h>
 #include <errno.h>

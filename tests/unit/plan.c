@@ -388,6 +388,8 @@ START_TEST(test_waiting_is_planned)
     ck_assert(plan.seconds > 30);
     assert_built("[sweep]\nworkload = spawn\nwarmup-max = 30s\nwarmup-until = cpu\n", 1);
     ck_assert(plan.seconds < 30 && has_note("warmup-until has no effect with workload=spawn"));
+    assert_built("[sweep]\nworkload = spawn\nwarmup-max = 30s\nscheduler = dotnet\n", 1);
+    ck_assert(plan.seconds < 30);
     snprintf(sweep, sizeof sweep, "[sweep]\ntarget = %s\nwarmup-max = 30s\nwarmup-until = cpu\n", path);
     assert_built(sweep, 1);
     ck_assert(plan.seconds > 30 && plan.note_count == 0);

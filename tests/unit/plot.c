@@ -100,6 +100,9 @@ START_TEST(test_formats_by_suffix)
     } formats[] = {{"a.png", "\x89PNG"}, {"a.pdf", "%PDF"}, {"a.svg", "<?xml"}};
     made_sweep_high_cpu(&made);
     for (int kind = 0; kind < PLOT_KIND_COUNT; kind++) {
+        if (kind == PLOT_FIDELITY) {
+            made_sweep_add_real(&made);
+        }
         char *text = draw_file((struct plot_request){.kind = (enum plot_kind)kind, .force = true}, formats[_i].name);
         ck_assert_int_eq(strncmp(text, formats[_i].begins, strlen(formats[_i].begins)), 0);
         free(text);
@@ -275,6 +278,9 @@ START_TEST(test_context_is_at_the_foot)
     made.sweep.repeats_stored = 3;
     made.sweep.repeats_planned = 9;
     for (int kind = 0; kind < PLOT_KIND_COUNT; kind++) {
+        if (kind == PLOT_FIDELITY) {
+            made_sweep_add_real(&made);
+        }
         char *text = draw((struct plot_request){.kind = (enum plot_kind)kind, .width = 1000}, 0);
         expect_text(text, "sweep 7 (made-up), seed 42, 2023-11-14 22:13 UTC, unfinished: 3 of 9 repeats");
         expect_text(text, "cpu: Test CPU 3000; cores: 2 usable of 2; kernel: Linux 6.1.0");
@@ -364,11 +370,20 @@ START_TEST(test_odd_sweeps_are_drawn)
             &made,
             (struct made_cell){
                 .label = label, .max_workers = workers, .spin_limit = "0", .repeats = 1, .cpu_percent = cpu_percent});
+        if (kind == PLOT_FIDELITY && i < 5) {
+            made_sweep_add(&made, (struct made_cell){.target = "go",
+                                                     .max_workers = workers,
+                                                     .spin_limit = "0",
+                                                     .repeats = 1,
+                                                     .cpu_percent = cpu_percent});
+        }
     }
-    bool refused = what == MANY && kind == PLOT_HEATMAP; /* 200 maps */
-    free(draw((struct plot_request){.kind = kind, .output = in_folder("a.png")}, refused ? 2 : 0));
-    ck_assert_int_eq(access(in_folder("a.png"), F_OK) == 0, !refused);
-    free(draw((struct plot_request){.kind = kind, .text = stdout}, 0));
+    bool fidelity = kind == PLOT_FIDELITY;
+    int refused = what == MANY && (kind == PLOT_HEATMAP || fidelity) ? 2 : 0; /* 200 maps, 40 variants */
+    refused = what == ZERO && fidelity ? 1 : refused;                         /* no ratio to zero */
+    free(draw((struct plot_request){.kind = kind, .output = in_folder("a.png")}, refused));
+    ck_assert_int_eq(access(in_folder("a.png"), F_OK) == 0, refused == 0);
+    free(draw((struct plot_request){.kind = kind, .text = stdout}, refused == 2 ? 0 : refused));
 }
 END_TEST
 
@@ -402,6 +417,15 @@ START_TEST(test_hostile_text_is_only_drawn)
                                                  .spin_limit = label ? "0" : text,
                                                  .setting = text,
                                                  .setting_value = text,
+                                                 .cpu_percent = 20});
+    }
+    for (int real = 0; real < 2; real++) { /* a ratio needs a first cell, and both sides */
+        made_sweep_add(&made, (struct made_cell){.label = text,
+                                                 .target = real ? "go" : NULL,
+                                                 .target_version = real ? text : NULL,
+                                                 .mode = text,
+                                                 .max_workers = "1",
+                                                 .spin_limit = "0",
                                                  .cpu_percent = 20});
     }
     char context[2100];

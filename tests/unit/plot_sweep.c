@@ -41,7 +41,8 @@ static void fill_numbers(struct result *row, const struct made_cell *cell, doubl
     if (cell->workers_engaged > 0) {
         result_set_number(row, RESULT_workers_max, cell->workers_engaged);
     }
-    for (int part = RESULT_run_cpu_percent; part <= RESULT_unaccounted_cpu_percent && !cell->without_split; part++) {
+    bool stamped = !cell->without_split && cell->target == NULL;
+    for (int part = RESULT_run_cpu_percent; part <= RESULT_unaccounted_cpu_percent && stamped; part++) {
         result_set_number(row, (enum result_column)part, cpu_percent / 8);
     }
 }
@@ -51,9 +52,10 @@ void made_sweep_add(struct made_sweep *made, struct made_cell cell)
     cell.mode = cell.mode != NULL ? cell.mode : "closed";
     cell.repeats = cell.repeats > 0 ? cell.repeats : 6;
     char id[512];
-    snprintf(id, sizeof id, "%s|%s|%g|%s|%s|%s", cell.label, cell.mode, cell.rate_rps,
-             cell.max_workers != NULL ? cell.max_workers : "", cell.spin_limit != NULL ? cell.spin_limit : "",
-             cell.setting_value != NULL ? cell.setting_value : "");
+    cell.label = cell.target != NULL ? cell.target : cell.label;
+    snprintf(id, sizeof id, "%s|%s|%s|%g|%s|%s|%s", cell.target != NULL ? "target" : "", cell.label, cell.mode,
+             cell.rate_rps, cell.max_workers != NULL ? cell.max_workers : "",
+             cell.spin_limit != NULL ? cell.spin_limit : "", cell.setting_value != NULL ? cell.setting_value : "");
     for (uint32_t repeat = 0; repeat < cell.repeats; repeat++) {
         made->set.rows = reallocarray(made->set.rows, made->set.count + 1, sizeof *made->set.rows);
         struct result *row = &made->set.rows[made->set.count++];
@@ -71,28 +73,34 @@ void made_sweep_add(struct made_sweep *made, struct made_cell cell)
         }
         set_text(row, RESULT_max_workers, cell.max_workers);
         set_text(row, RESULT_spin_limit, cell.spin_limit);
-        if (cell.spin_limit != NULL) {
-            bool is_default = strcmp(cell.spin_limit, "default") == 0;
+        bool is_default = cell.spin_limit != NULL && strcmp(cell.spin_limit, "default") == 0;
+        if (cell.spin_limit != NULL && !(is_default && cell.target != NULL)) {
             result_set_number(row, RESULT_spin_limit_resolved, is_default ? 70 : strtod(cell.spin_limit, NULL));
         }
         if (cell.setting != NULL) {
             result_add_setting(row, cell.setting, cell.setting_value);
         }
+        set_text(row, RESULT_target, cell.target);
+        if (cell.target_version != NULL) {
+            result_add_setting(row, "target_version", cell.target_version);
+        }
         fill_numbers(row, &cell, cell.cpu_percent * (1 + ((double)repeat - (cell.repeats - 1) / 2.0) / 100));
     }
 }
 
-void made_sweep_high_cpu(struct made_sweep *made)
+static void made_sweep_add_all(struct made_sweep *made, bool real)
 {
     static const char *const workers[] = {"1", "2", "12", "25", "default"};
     static const double engaged[] = {1, 2, 12, 25, 25};
     for (int w = 4; w >= 0; w--) { /* not in the order of the axis: the plot must sort */
         for (int spin = 0; spin < 2; spin++) {
             struct made_cell cell = {.label = "chase-lev",
+                                     .target = real ? "dotnet" : NULL,
+                                     .target_version = real ? ".NET 10.0.12" : NULL,
                                      .max_workers = workers[w],
                                      .spin_limit = spin ? "default" : "0",
-                                     .workers_engaged = engaged[w] - (w == 4 && spin ? 1 : 0),
-                                     .cpu_percent = (w + 2) * (spin ? 20 : 10)};
+                                     .workers_engaged = real ? 0 : engaged[w] - (w == 4 && spin ? 1 : 0),
+                                     .cpu_percent = (w + 2) * (spin ? 20 : 10) * (real ? 4 : 1)};
             made_sweep_add(made, cell);
             cell.mode = "paced";
             cell.rate_rps = 2000;
@@ -100,4 +108,14 @@ void made_sweep_high_cpu(struct made_sweep *made)
             made_sweep_add(made, cell);
         }
     }
+}
+
+void made_sweep_high_cpu(struct made_sweep *made)
+{
+    made_sweep_add_all(made, false);
+}
+
+void made_sweep_add_real(struct made_sweep *made)
+{
+    made_sweep_add_all(made, true);
 }
