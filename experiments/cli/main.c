@@ -22,7 +22,7 @@ const struct verb verbs[] = {
     {
         .name = "list",
         .arguments = "[WHAT]",
-        .summary = "What there is: schedulers, bounds, policies, workloads, sweeps",
+        .summary = "What there is: schedulers, bounds, policies, workloads, sweeps, targets",
         .details = "Without WHAT everything; with it one item a line, its name first.",
         .arguments_max = 1,
         .words = words_lists,
