@@ -20,10 +20,10 @@
 #include "usage.h"
 #include "validity.h"
 
-/* Shorthand while one result is filled. */
 /* Paced: by how much the answers inside the window may differ from those to its arrivals. */
 #define BACKLOG_SHARE_MAX 0.02
 
+/* Shorthand while one result is filled. */
 struct filling {
     const struct cell_measurement *measurement;
     const struct report *router, *load; /* load: what has the clients' counts; the router itself without clients */
@@ -59,6 +59,14 @@ static void add(struct filling *filling, const char *name, double number)
         result_add_number(filling->result, name, number);
 }
 
+/* CPU of the thread that watches inside the process under test: it is the harness's own, as that of a target's keeper
+ * is. */
+static double watching_cpu_percent(const struct filling *filling)
+{
+    uint64_t watching_ns = counted(filling->router, "window.watching_cpu_ns");
+    return watching_ns != 0 ? 100 * (double)watching_ns / filling->inner_elapsed_ns : 0;
+}
+
 static void fill_rates(struct filling *filling)
 {
     const struct cell_measurement *measurement = filling->measurement;
@@ -70,7 +78,9 @@ static void fill_rates(struct filling *filling)
     if (!measurement->edges_known)
         return;
     const struct cell_edge *first = &measurement->first, *last = &measurement->last;
-    filling->router_percent = 100 * (double)(last->router_ns - first->router_ns) / filling->elapsed_ns;
+    double watching_percent = watching_cpu_percent(filling);
+    filling->router_percent =
+        100 * (double)(last->router_ns - first->router_ns) / filling->elapsed_ns - watching_percent;
     set(filling, RESULT_router_cpu_percent, filling->router_percent);
     if (filling->requests > 0)
         set(filling, RESULT_router_cpu_us_per_request,
@@ -80,7 +90,8 @@ static void fill_rates(struct filling *filling)
             100 * (double)(last->extension_ns - first->extension_ns) / filling->elapsed_ns);
     if (measurement->processes->load != NULL)
         set(filling, RESULT_load_cpu_percent, 100 * (double)(last->load_ns - first->load_ns) / filling->elapsed_ns);
-    add(filling, "runner_cpu_percent", 100 * (double)(last->runner_ns - first->runner_ns) / filling->elapsed_ns);
+    add(filling, "runner_cpu_percent",
+        100 * (double)(last->runner_ns - first->runner_ns) / filling->elapsed_ns + watching_percent);
 }
 
 static void fill_latency(struct filling *filling)
