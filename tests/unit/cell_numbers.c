@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Promises: CPU of the thread that watches inside the process under test is the harness's, in every figure that has it
- * in, and is not taken for foreign.
+ * in, and is not taken for foreign; CPU of a target that went back makes the repeat invalid, and is no figure.
  *
  * Method: results filled from readings and reports that are made up, of a window of one second on two CPUs.
  */
@@ -123,6 +123,37 @@ START_TEST(with_a_watching_thread)
 }
 END_TEST
 
+static const struct {
+    const char *name;
+    bool runner_sees_it, keeper_sees_it;
+} clocks[] = {{"by both", true, true}, {"by the runner alone", true, false}, {"by the keeper alone", false, true}};
+
+START_TEST(cpu_that_went_back)
+{
+    static const enum result_column unknown[] = {RESULT_router_cpu_percent, RESULT_router_cpu_us_per_request,
+                                                 RESULT_unaccounted_cpu_percent};
+    struct made_up cell;
+    struct result result;
+    double number;
+    setup_cell(&cell);
+    cell.processes.router->role = "target";
+    cell.processes.router->keeps_tree = true;
+    if (clocks[_i].runner_sees_it)
+        cell.measurement.last.router_ns = cell.measurement.first.router_ns - 100 * MS;
+    if (clocks[_i].keeper_sees_it)
+        say(&cell, "window.cpu_went_back", 1);
+    fill(&cell, &result);
+    expect(&result, "valid", 0);
+    ck_assert_str_eq(result.invalid_reason,
+                     "CPU of the target went back: a process ended whose parent did not wait for it");
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
+        ck_assert_msg(!result_get_number(&result, result_column_name(unknown[i]), &number), "%s, seen %s: %g",
+                      result_column_name(unknown[i]), clocks[_i].name, number);
+    expect(&result, "foreign_cpu_percent", clocks[_i].runner_sees_it ? 40 : 0);
+    result_fini(&result);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cell_numbers");
@@ -130,6 +161,7 @@ int main(void)
     suite_add_tcase(suite, cases);
     tcase_add_test(cases, without_a_watching_thread);
     tcase_add_test(cases, with_a_watching_thread);
+    tcase_add_loop_test(cases, cpu_that_went_back, 0, sizeof clocks / sizeof clocks[0]);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
