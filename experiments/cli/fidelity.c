@@ -13,7 +13,6 @@
 #include "report.h"
 #include "runner/specification.h"
 #include "runner/target.h"
-#include "store_option.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,12 +22,17 @@
 #define COSTS_NAME "fidelity-costs"
 #define COST       "item-cost-percent"
 
-/* The two costs between which the model's line is drawn, and how often each is measured. */
-#define COSTS_TRIED  "0,100"
+/* How often each cell is measured from which the costs are set. */
 #define COST_REPEATS "6"
 
 static const enum plot_kind picture_kinds[] = {PLOT_FIDELITY};
 static const struct pictures pictures = {picture_kinds, 1};
+
+static const struct specification_axis *axis_of(const struct specification *specification, uint32_t part,
+                                                const char *key)
+{
+    return specification_axis(specification, part, (uint32_t)parameter_find(key));
+}
 
 /* ---- the costs ---- */
 
@@ -43,88 +47,113 @@ static int parse(const struct invocation *invocation, struct specification *out)
     return EXIT_USAGE;
 }
 
-/* Leaves the first value of an axis, which is one of the command line perhaps. */
-static int keep_first(struct specification *specification, const char *key)
+/* Leaves one point of what is left of the sweep, but for its two sides. */
+static int keep_first_values(struct specification *specification)
 {
-    const struct specification_axis *axis = specification_axis(specification, 0, (uint32_t)parameter_find(key));
-    char first[PARAMETER_TEXT_SIZE];
-    if (axis == NULL || axis->count == 0)
-        return 0;
-    snprintf(first, sizeof first, "%s", axis->values[0]);
-    return specification_set(specification, FIDELITY_SWEEP_NAME, key, first, stderr);
+    int faults = 0;
+    for (uint32_t i = 0; i < parameter_count; i++) {
+        const struct specification_axis *axis = specification_axis(specification, 0, i);
+        char first[PARAMETER_TEXT_SIZE];
+        if (axis == NULL || axis->count < 2 || strcmp(parameters[i].key, "target") == 0)
+            continue;
+        snprintf(first, sizeof first, "%s", axis->values[0]);
+        faults += specification_set(specification, FIDELITY_SWEEP_NAME, parameters[i].key, first, stderr);
+    }
+    return faults;
 }
 
 /* The sweep cut to the one cell, with the model at two costs. */
 static int cut_to_costs(struct specification *specification)
 {
     static const char *const fixed[][2] = {
-        {"max-workers", "1"}, {"spin-limit", "0"}, {COST, COSTS_TRIED}, {"repeats", COST_REPEATS}};
-    int faults = specification_keep_part(specification, PART) != 0;
+        {"max-workers", "1"}, {"spin-limit", "0"}, {COST, FIDELITY_COSTS}, {"repeats", COST_REPEATS}};
+    int faults = specification_keep_part(specification, PART) != 0 || keep_first_values(specification) != 0;
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
         faults += specification_set(specification, FIDELITY_SWEEP_NAME, fixed[i][0], fixed[i][1], stderr);
-    faults += keep_first(specification, "scheduler") + keep_first(specification, "rate");
     snprintf(specification->name, sizeof specification->name, "%s", COSTS_NAME);
     return faults == 0 ? EXIT_DONE : EXIT_USAGE;
 }
 
-static int find_cost(const struct invocation *invocation, double *cost)
+static int measure_costs(const struct invocation *invocation, int64_t *sweep_id)
 {
     struct specification specification;
-    struct stored_sweep stored;
-    int64_t sweep_id = 0;
     int status = parse(invocation, &specification);
     if (status != EXIT_DONE)
         return status;
     status = cut_to_costs(&specification);
     if (status == EXIT_DONE)
-        status = measure(invocation, &specification, false, &sweep_id);
+        status = measure(invocation, &specification, true, sweep_id);
     specification_fini(&specification);
+    return status;
+}
+
+static int find_cost(const struct invocation *invocation, double *cost)
+{
+    struct stored_sweep stored;
+    int64_t sweep_id = 0;
+    int status = measure_costs(invocation, &sweep_id);
     if (sweep_id == 0 || (status != EXIT_DONE && status != EXIT_INVALID))
         return status;
     status = stored_sweep_of_id(invocation, sweep_id, &stored);
     if (status != EXIT_DONE)
         return status;
     *cost = fidelity_costs_find(&stored.rows);
-    if (isfinite(*cost)) {
-        fidelity_costs_say(&stored.rows, *cost);
-    } else {
-        complain("reproduce: the item costs cannot be set: no valid repeat of runtime or model in sweep %lld",
-                 (long long)sweep_id);
-        status = EXIT_INVALID;
-    }
+    fidelity_costs_say(&stored.rows, *cost);
     stored_sweep_fini(&stored);
-    return status;
+    return isfinite(*cost) ? EXIT_DONE : EXIT_INVALID;
 }
 
 /* ---- the sweep ---- */
 
 static bool has_cost(const struct specification *specification)
 {
-    const struct specification_axis *axis = specification_axis(specification, 0, (uint32_t)parameter_find(COST));
-    return axis != NULL && axis->count > 0;
+    for (uint32_t part = 0; part < specification_part_count(specification); part++) {
+        const struct specification_axis *axis = axis_of(specification, part, COST);
+        if (axis != NULL && axis->count > 0)
+            return true;
+    }
+    return false;
 }
 
-/* Both sides are there: a model, and a target whose runtime is here. EXIT_DONE, or another status after a line. */
+/* Both sides are there: models, and one target whose runtime is here. EXIT_DONE, or another status after lines. */
 static int check_sides(const struct specification *specification)
 {
-    bool any_model = false, any_target = false;
-    for (uint32_t part = 0; part < specification_part_count(specification); part++) {
-        const struct specification_axis *axis =
-            specification_axis(specification, part, (uint32_t)parameter_find("target"));
-        any_model |= axis == NULL || axis->count == 0;
-        for (uint32_t i = 0; axis != NULL && i < axis->count; i++) {
-            char message[TARGET_MESSAGE_SIZE];
-            const struct target_use *use = target_find(axis->values[i]);
-            any_target |= use != NULL;
-            any_model |= use == NULL;
-            if (use != NULL && use->faults == 0 && !target_is_here(use, NULL, 0, message))
-                return complain("%s", message), EXIT_SURROUNDINGS;
-        }
+    const struct specification_axis *axis = axis_of(specification, 0, "target");
+    size_t models = axis == NULL || axis->count == 0, targets = 0;
+    for (uint32_t i = 0; axis != NULL && i < axis->count; i++) {
+        char message[TARGET_MESSAGE_SIZE];
+        if (target_check(axis->values[i], stderr) > 0)
+            return EXIT_USAGE;
+        struct target_use *use = target_find(axis->values[i]);
+        targets += use != NULL;
+        models += use == NULL;
+        if (use != NULL && !target_is_here(use, NULL, 0, message))
+            return complain("%s", message), EXIT_SURROUNDINGS;
     }
-    if (any_model && any_target)
+    if (models == 1 && targets == 1)
         return EXIT_DONE;
-    return complain("reproduce: --fidelity needs both sides; expected --set target=none,NAME, where none is the model"),
+    return complain("reproduce: --fidelity holds models against one target; expected --set target=none,NAME, where "
+                    "none stands for the models"),
            EXIT_USAGE;
+}
+
+/* Puts the item cost into the specification, unless it is given. A plan is shown without measuring. */
+static int set_cost(const struct invocation *invocation, struct specification *specification)
+{
+    double cost = NAN;
+    char text[DECIMAL_SIZE];
+    if (has_cost(specification))
+        return EXIT_DONE;
+    if (invocation->options[OPTION_show_plan] != NULL) {
+        complain("reproduce: before this plan, three cells are measured " COST_REPEATS " times each, from which " COST
+                 " is set");
+        return EXIT_DONE;
+    }
+    int status = find_cost(invocation, &cost);
+    if (status != EXIT_DONE)
+        return status;
+    decimal_print_fixed(cost, 1, text);
+    return specification_set(specification, FIDELITY_SWEEP_NAME, COST, text, stderr) == 0 ? EXIT_DONE : EXIT_USAGE;
 }
 
 static int measure_all(const struct invocation *invocation, int64_t *sweep_id)
@@ -134,19 +163,75 @@ static int measure_all(const struct invocation *invocation, int64_t *sweep_id)
     if (status != EXIT_DONE)
         return status;
     status = check_sides(&specification);
-    /* A plan is shown without measuring, and so with the cost that was given or the initial one. */
-    if (status == EXIT_DONE && !has_cost(&specification) && invocation->options[OPTION_show_plan] == NULL) {
-        double cost = NAN;
-        char text[DECIMAL_SIZE];
-        status = find_cost(invocation, &cost);
-        if (status == EXIT_DONE &&
-            specification_set(&specification, FIDELITY_SWEEP_NAME, COST, decimal_print_fixed(cost, 1, text), stderr))
-            status = EXIT_USAGE;
-    }
+    if (status == EXIT_DONE)
+        status = set_cost(invocation, &specification);
     if (status == EXIT_DONE)
         status = measure(invocation, &specification, false, sweep_id);
     specification_fini(&specification);
     return status;
+}
+
+/* ---- the report ---- */
+
+/* The models' item cost; NaN if they have none or several. */
+static double cost_of(const struct result_set *set)
+{
+    double found = NAN;
+    for (size_t i = 0; i < set->count; i++) {
+        double cost;
+        const char *text = result_get_text(&set->rows[i], "item_cost_percent");
+        if (text == NULL || !decimal_parse(text, &cost))
+            continue;
+        if (isfinite(found) && found != cost)
+            return NAN;
+        found = cost;
+    }
+    return found;
+}
+
+/* The newest sweep of costs before this one, 0 without. */
+static int64_t costs_before(const struct invocation *invocation, int64_t sweep_id)
+{
+    struct store *store;
+    struct store_sweep *sweeps = NULL;
+    size_t count = 0;
+    int64_t found = 0;
+    if (store_open_reading(invocation, &store) != EXIT_DONE)
+        return 0;
+    if (store_sweep_list(store, &sweeps, &count) != STORE_OK)
+        count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(sweeps[i].name, COSTS_NAME) == 0 && sweeps[i].id < sweep_id && sweeps[i].id > found)
+            found = sweeps[i].id;
+        store_sweep_fini(&sweeps[i]);
+    }
+    free(sweeps);
+    store_close(store);
+    return found;
+}
+
+/* Where the item costs of a sweep come from: the costs measured before it if they give the same, else a person. */
+static void describe_origin(const struct invocation *invocation, const struct stored_sweep *stored, char *out,
+                            size_t size)
+{
+    struct stored_sweep costs;
+    int64_t sweep_id = costs_before(invocation, stored->sweep.id);
+    snprintf(out, size, "as given");
+    if (sweep_id == 0 || stored_sweep_of_id(invocation, sweep_id, &costs) != EXIT_DONE)
+        return;
+    if (fabs(fidelity_costs_find(&costs.rows) - cost_of(&stored->rows)) < 0.051) /* it was rounded to a tenth */
+        snprintf(out, size, "set from one cell alone (sweep %lld), %d settings tried", (long long)sweep_id,
+                 FIDELITY_COSTS_TRIED);
+    stored_sweep_fini(&costs);
+}
+
+int fidelity_print(const struct invocation *invocation, const struct stored_sweep *stored)
+{
+    char origin[128];
+    describe_origin(invocation, stored, origin, sizeof origin);
+    fidelity_report_print(&stored->rows, origin, stdout);
+    report_write(stdout, NULL, &stored->sweep, &stored->rows, &(struct report_options){0});
+    return EXIT_DONE;
 }
 
 int fidelity_reproduce(const struct invocation *invocation)
@@ -158,13 +243,12 @@ int fidelity_reproduce(const struct invocation *invocation)
     int status = measure_all(invocation, &sweep_id);
     if (sweep_id == 0 || (status != EXIT_DONE && status != EXIT_INVALID))
         return status;
-    int reading = stored_sweep_of_id(invocation, sweep_id, &stored);
-    if (reading == EXIT_DONE) {
-        fidelity_report_print(&stored.rows, stdout);
-        report_write(stdout, NULL, &stored.sweep, &stored.rows, &(struct report_options){0});
+    int printed = stored_sweep_of_id(invocation, sweep_id, &stored);
+    if (printed == EXIT_DONE) {
+        fidelity_print(invocation, &stored);
         fflush(stdout);
-        reading = pictures_draw(invocation, &pictures, &stored);
+        printed = pictures_draw(invocation, &pictures, &stored);
         stored_sweep_fini(&stored);
     }
-    return status != EXIT_DONE ? status : reading;
+    return status != EXIT_DONE ? status : printed;
 }

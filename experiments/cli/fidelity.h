@@ -3,17 +3,23 @@
  * `pilfer reproduce --fidelity`: models of a runtime's pool held against the runtime itself.
  *
  * How it works. Work items of the models cost what is estimated for the original, times item-cost-percent. That one
- * number is set from one cell alone, the paced one with one worker and spin limit 0: a small sweep of its own measures
- * the real runtime there and the model at two costs, and the line through the two gives the cost at which the model
- * would take what the runtime takes. The sweep `fidelity` then runs with it. A person who gives item-cost-percent is
- * taken at their word, and nothing is set.
+ * number is set from one cell alone, the paced one with one worker and spin limit 0: a small sweep of its own,
+ * `fidelity-costs`, measures the real runtime there and the first model at two costs, and the line through the two
+ * gives the cost at which the model would take what the runtime takes. The sweep `fidelity` then runs with it. A person
+ * who gives item-cost-percent is taken at their word, and nothing is set.
  */
 #ifndef PILFER_EXPERIMENTS_CLI_FIDELITY_H
 #define PILFER_EXPERIMENTS_CLI_FIDELITY_H
 
 #include "options.h"
+#include "store_option.h"
+
+#define FIDELITY_SWEEP_NAME "fidelity"
 
 /* Sets the costs, measures, reports and draws. Returns an exit status. */
 int fidelity_reproduce(const struct invocation *invocation);
+
+/* Prints the comparison of a stored sweep of that name, with where its item costs come from. Returns an exit status. */
+int fidelity_print(const struct invocation *invocation, const struct stored_sweep *stored);
 
 #endif

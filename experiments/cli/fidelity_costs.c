@@ -5,56 +5,77 @@
 #include "fidelity_costs.h"
 
 #include "decimal.h"
+#include "fidelity_cells.h"
 #include "output.h"
-#include "statistics.h"
 
 #include <math.h>
+#include <string.h>
 
-#define CPU_US "router_cpu_us_per_request"
+/* What a set must hold: one cell of a target and two of one model. */
+struct three {
+    const struct cell *real, *models[2];
+    double costs[2];
+};
 
-static double cpu_us(const struct cell *cell)
+static bool find_three(const struct cell_set *cells, struct three *out)
 {
-    double median = cell_interval(cell, CPU_US, false).median;
-    return isfinite(median) ? median : cell_interval(cell, CPU_US, true).median;
+    size_t reals = 0, models = 0;
+    for (size_t i = 0; i < cells->count; i++) {
+        const struct cell *cell = &cells->cells[i];
+        if (fidelity_is_real(cell)) {
+            out->real = cell;
+            reals++;
+        } else if (models == 2 || !decimal_parse(fidelity_text(cell, "item_cost_percent"), &out->costs[models])) {
+            return false;
+        } else {
+            out->models[models++] = cell;
+        }
+    }
+    return reals == 1 && models == 2 && out->costs[0] != out->costs[1] &&
+           strcmp(fidelity_text(out->models[0], "label"), fidelity_text(out->models[1], "label")) == 0;
 }
 
 double fidelity_costs_find(const struct result_set *set)
 {
     struct cell_set cells;
-    double real_us = NAN, costs[2] = {NAN, NAN}, model_us[2] = {NAN, NAN};
-    size_t models = 0;
+    struct three three;
+    double cost = NAN;
     cell_set_init(&cells, set);
-    for (size_t i = 0; i < cells.count; i++) {
-        const struct cell *cell = &cells.cells[i];
-        const char *cost = result_get_text(cell->first, "item_cost_percent");
-        if (result_get_text(cell->first, "target") != NULL)
-            real_us = cpu_us(cell);
-        else if (models < 2 && cost != NULL && decimal_parse(cost, &costs[models]))
-            model_us[models++] = cpu_us(cell);
+    if (find_three(&cells, &three)) {
+        double first_us = fidelity_cpu_us(three.models[0]), second_us = fidelity_cpu_us(three.models[1]);
+        double us_per_percent = (second_us - first_us) / (three.costs[1] - three.costs[0]);
+        if (us_per_percent > 0) /* false also for what is not a number */
+            cost = fmax(0, three.costs[0] + (fidelity_cpu_us(three.real) - first_us) / us_per_percent);
     }
     cell_set_fini(&cells);
-    double us_per_percent = (model_us[1] - model_us[0]) / (costs[1] - costs[0]);
-    double cost = costs[0] + (real_us - model_us[0]) / us_per_percent;
-    return isfinite(cost) ? fmax(cost, 0) : NAN;
+    return isfinite(cost) && cost <= FIDELITY_COST_MAX ? cost : NAN;
+}
+
+static void say_cell(const struct cell *cell)
+{
+    const char *tried = fidelity_text(cell, "item_cost_percent");
+    char us[DECIMAL_SIZE];
+    complain("reproduce: one worker, spin limit 0: %s%s%s%s takes %s us of CPU per request%s",
+             fidelity_is_real(cell) ? "target " : "model ", fidelity_text(cell, "label"),
+             tried[0] != '\0' ? " with item costs of " : "", tried, decimal_print_fixed(fidelity_cpu_us(cell), 1, us),
+             fidelity_is_disturbed(cell) ? " (all repeats disturbed)" : "");
 }
 
 void fidelity_costs_say(const struct result_set *set, double cost)
 {
     struct cell_set cells;
-    char us[DECIMAL_SIZE], percent[DECIMAL_SIZE];
+    char percent[DECIMAL_SIZE];
     cell_set_init(&cells, set);
-    for (size_t i = 0; i < cells.count; i++) {
-        const struct cell *cell = &cells.cells[i];
-        const char *tried = result_get_text(cell->first, "item_cost_percent");
-        complain("reproduce: one worker, spin limit 0: %s%s%s%s takes %s us of CPU per request",
-                 result_get_text(cell->first, "label"), tried != NULL ? " with items of " : "",
-                 tried != NULL ? tried : "", tried != NULL ? " %" : "",
-                 decimal_print_fixed(cpu_us(cell), 1, us));
-    }
+    for (size_t i = 0; i < cells.count; i++)
+        say_cell(&cells.cells[i]);
     cell_set_fini(&cells);
-    decimal_print_fixed(cost, 1, percent);
-    if (cost > 0)
-        complain("reproduce: item-cost-percent is set to %s, from these cells alone; 2 settings were tried", percent);
+    if (!isfinite(cost))
+        complain("reproduce: item-cost-percent cannot be set from these: the model's two costs are not a rising line "
+                 "that meets the target's at %d %% or less; give it with --set item-cost-percent=N",
+                 FIDELITY_COST_MAX);
     else
-        complain("reproduce: item-cost-percent is set to 0: the model takes no less at any cost");
+        complain("reproduce: item-cost-percent is set to %s, from these cells alone; %d settings were tried%s",
+                 decimal_print_fixed(cost, 1, percent), FIDELITY_COSTS_TRIED,
+                 cost == 0 ? "; the model takes no less at any cost"
+                           : cost > 100 ? "; it lies outside the two" : "");
 }

@@ -4,7 +4,7 @@
  */
 #include "verbs.h"
 
-#include "fidelity_report.h"
+#include "fidelity.h"
 #include "plot.h"
 #include "published.h"
 #include "published_report.h"
@@ -46,11 +46,11 @@ static int with_sweep(const struct invocation *invocation,
 static int report_rows(const struct invocation *invocation, const struct stored_sweep *stored)
 {
     struct report_options options = {.all = invocation->options[OPTION_all] != NULL};
+    if (strcmp(stored->sweep.name, FIDELITY_SWEEP_NAME) == 0 && !options.all)
+        return fidelity_print(invocation, stored);
     bool is_published = strcmp(stored->sweep.name, PUBLISHED_SWEEP_NAME) == 0 && !options.all;
     if (is_published)
         published_report_print(&stored->rows, stdout);
-    if (strcmp(stored->sweep.name, FIDELITY_SWEEP_NAME) == 0 && !options.all)
-        fidelity_report_print(&stored->rows, stdout);
     report_write(stdout, NULL, &stored->sweep, &stored->rows, &options);
     if (!is_published && published_has_completion_threads(&stored->rows)) {
         putchar('\n');

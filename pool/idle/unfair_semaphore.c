@@ -31,6 +31,8 @@
  *
  * Labels
  *   @P unfair.1  release -> taker of the permit: what was published before the release
+ *   @P unfair.2  spare -> who takes it, by its fence of @F unfair.1: outstanding was lowered. Else its look at the
+ *                queue could miss a task whose submit still sees P permits outstanding, and nobody else looks
  *   @F unfair.1  publish the task, then read outstanding  |  lower outstanding, then read the queue
  *   @F unfair.2  write spare, then read the counts        |  leave the counts, then read spare
  *
@@ -300,7 +302,8 @@ static bool unfair_found_nothing(struct worker *worker, bool missed)
     pool_disengage(worker);
     /* @F unfair.2: the counts were left (a full read-modify-write), then spare is read. */
     ordered_fence_seq_cst();
-    if (shared_u32_load_relaxed(&unfair->spare) == 0 || !pool_engage_self(worker)) /* ordered by fence @F unfair.2 */
+    /* relaxed: ordered by fence @F unfair.2; @P unfair.2 ends at the fence of dispatch_begin. */
+    if (shared_u32_load_relaxed(&unfair->spare) == 0 || !pool_engage_self(worker))
         return false;
     take(&unfair->spare);
     return true;
@@ -313,7 +316,8 @@ static bool unfair_wait(struct worker *worker)
         take(&unfair->outstanding);
         if (take(&unfair->promises) || pool_engage_self(worker))
             return true;
-        shared_u32_add_relaxed(&unfair->spare, 1); /* ordered by fence @F unfair.2 */
+        /* @P unfair.2: outstanding was lowered before. */
+        shared_u32_add_release(&unfair->spare, 1);
         /* @F unfair.2: spare is written, then the counts are read: else the last one could leave in between. */
         ordered_fence_seq_cst();
         if (pool_engage_self(worker)) {

@@ -45,14 +45,14 @@ refused() { # what standard error must hold, and then the arguments
     grep -q -- "$words" errors || fail "not told: $words"
     [ ! -e results ] || fail "something was measured"
 }
-refused 'needs both sides' --set target=none
-refused 'needs both sides' --set target=./served.ini
+refused 'holds models against one target' --set target=none
+refused 'holds models against one target' --set target=./served.ini
 refused 'are two sweeps' --published
 
 status=0
 # shellcheck disable=SC2086 # a list of words
 "$program" reproduce --fidelity $short >out 2>errors || status=$?
-if [ "$status" = 1 ] && grep -q 'item costs cannot be set: no valid repeat' errors; then
+if [ "$status" = 1 ] && grep -q 'item-cost-percent cannot be set from these' errors; then
     echo "skipped: the machine is too busy for a valid repeat"
     exit 77
 fi
@@ -83,3 +83,17 @@ fi
     fail "with given costs"
 [ "$(column item_cost_percent)" = 30 ] || fail "given costs are not used"
 [ "$(column sweep_id)" = 3 ] || fail "costs that are given are looked for"
+
+# A second value of another axis is no second cost, and what a target file has wrong is told.
+cat >wrong.ini <<'END'
+[target]
+start = ./server {prot}
+END
+status=0
+"$program" reproduce --fidelity --set target=none,./wrong.ini >out 2>errors || status=$?
+[ "$status" = 2 ] || fail "status $status of a faulty target file"
+grep -q 'did you mean {port}' errors || fail "the fault of the target file is not told"
+# shellcheck disable=SC2086
+"$program" reproduce --fidelity $short --set hill-climbing=0,1 --set mode=closed --set connections=1,2 --show-plan \
+    >out 2>errors || fail "the plan"
+grep -q 'three cells are measured 6 times each' errors || fail "not told what comes before the plan"

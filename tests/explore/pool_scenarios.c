@@ -57,6 +57,8 @@ const struct scenario pool_scenarios[] = {
          sizing_moves, sizing_raised, false),
     POOL("sizing-cut", "the maximum is cut to one and raised again among local tasks: each runs once", sizing_moves,
          sizing_cut, false),
+    POOL("played-spare", "who is woken and may not be engaged leaves the look to who is: a task beside that runs",
+         played_leaves_spare, played_spare, false),
     POOL("steal-locals", "two local tasks and a thief: each runs once", NULL, steal_locals, true),
     POOL("steal-while-growing", "local tasks in turns, the deque grows under its thieves", NULL, steal_while_growing,
          false),

@@ -26,6 +26,10 @@ void sizing_raised(const struct configuration *configuration);
 void sizing_cut(const struct configuration *configuration);
 bool sizing_moves(const struct configuration *configuration);
 
+/* pool_played.c */
+void played_spare(const struct configuration *configuration);
+bool played_leaves_spare(const struct configuration *configuration);
+
 /* pool_steal.c */
 void steal_locals(const struct configuration *configuration);
 void steal_while_growing(const struct configuration *configuration);

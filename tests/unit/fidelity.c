@@ -2,8 +2,9 @@
  *
  * Promises: the report of the sweep `fidelity` holds each model against the real runtime by ratios, not by absolute
  * figures, and tells a model that follows the runtime from one that does not; disturbed repeats do not count where
- * there are others; a model may have the target's name. The item cost is the one at which the model would take what the
- * runtime takes, and is never below 0.
+ * there are others; a model may have the target's name; a runtime that does not repeat its own order judges no model;
+ * windows that did not wait, and cells without a place in the tables, are told. The item cost is the one at which the
+ * model would take what the runtime takes, never below 0, and unknown where the cells do not give it.
  */
 #include "cli/fidelity_costs.h"
 #include "cli/fidelity_report.h"
@@ -86,7 +87,7 @@ static char *report(size_t *count)
     char *text = NULL;
     size_t size = 0, used = 0;
     FILE *stream = open_memstream(&text, &size);
-    size_t figures = fidelity_report_print(&set, stream);
+    size_t figures = fidelity_report_print(&set, "as given", stream);
     fclose(stream);
     if (count != NULL)
         *count = figures;
@@ -117,7 +118,9 @@ START_TEST(ratios)
     char *text = report(&count);
     ck_assert_uint_eq(count, 5);
     expect(text, "target dotnet, Runtime 1.2.3", true);
-    expect(text, "Items of the models cost 33 %", true);
+    expect(text, "Its items cost 33 % of the published estimates, as given", true);
+    expect(text, "No window waited for steady CPU", true);
+    expect(text, "are in none of these tables", false);
     expect(text, "Paced at 1000 requests/s", true);
     expect(text, "1 default 80.2 2.00 (2.00 2.00) 2.00 (2.00 2.00) 1.00", true);
     expect(text, "rank correlation 1.00 over 6 settings; noise ceiling 1.00", true);
@@ -218,17 +221,76 @@ START_TEST(no_target)
 }
 END_TEST
 
-/* Three cells: the runtime, and the model at two costs. */
+START_TEST(no_order)
+{
+    /* The second half turns the first round. */
+    const struct invention first = {"r", true, "paced", 1000, {10, 20, 30, 40, 50, 60}};
+    const struct invention second = {"r", true, "paced", 1000, {60, 50, 40, 30, 20, 10}};
+    const struct invention model = {"m", false, "paced", 1000, {60, 50, 40, 30, 20, 10}};
+    for (int setting = 0; setting < 6; setting++) {
+        for (int repeat = 1; repeat <= REPEATS; repeat++)
+            add(repeat % 2 == 1 ? &first : &second, setting, repeat, 1 + 0.1 * (repeat == 1), false);
+    }
+    add_all(&model);
+    char *text = report(NULL);
+    expect(text, "the runtime does not repeat its own order (-1.00", true);
+    expect(text, "no model can be judged by it here", true);
+    expect(text, "the aim of 0.9", false);
+    free(text);
+}
+END_TEST
+
+START_TEST(common_settings)
+{
+    /* The ceiling is that of the settings which the model has too: without 2 workers, whose halves differ. */
+    const struct invention first = {"r", true, "paced", 1000, {10, 20, 90, 1, 50, 60}};
+    const struct invention second = {"r", true, "paced", 1000, {10, 20, 1, 90, 50, 60}};
+    const struct invention model = {"m", false, "paced", 1000, {10, 20, 0, 0, 50, 60}};
+    for (int setting = 0; setting < 6; setting++) {
+        for (int repeat = 1; repeat <= REPEATS; repeat++)
+            add(repeat % 2 == 1 ? &first : &second, setting, repeat, 1, false);
+    }
+    add_all(&model);
+    char *text = report(NULL);
+    expect(text, "rank correlation 1.00 over 4 settings; noise ceiling 1.00", true);
+    free(text);
+}
+END_TEST
+
+START_TEST(doubts)
+{
+    const struct invention model = {"m", false, "paced", 1000, {40, 80, 60, 200, 240, 70}};
+    const struct invention other = {"java", true, "paced", 1000, {1, 2, 3, 4, 5, 6}};
+    add_all(&real);
+    add_all(&model);
+    for (size_t i = 0; i < set.count; i++)
+        result_add_number(&rows[i], "cpu_steady", i != 3);
+    add_all(&other);
+    char *text = report(NULL);
+    expect(text, "The window of 47 of 48 repeats began with steady CPU", true);
+    expect(text, "6 of 18 cells are in none of these tables", true);
+    expect(text, "rank correlation 1.00", true);
+    free(text);
+}
+END_TEST
+
+/* A cell of a model at a cost, or of the runtime where that is "". */
+static void add_cost(const char *label, const char *cost, double cpu_us, bool disturbed)
+{
+    const struct invention invention = {label, cost[0] == '\0', "paced", 1000, {cpu_us}};
+    add(&invention, 0, 1, 1, disturbed);
+    if (cost[0] != '\0')
+        result_add_setting(&rows[set.count - 1], "item_cost_percent", cost);
+    char id[64];
+    snprintf(id, sizeof id, "%s at %s", label, cost);
+    result_set_text(&rows[set.count - 1], RESULT_cell_id, id);
+}
+
 static void add_costs(double real_us, double at_0_us, double at_100_us)
 {
-    const struct invention runtime = {"dotnet", true, "paced", 1000, {real_us}};
-    const struct invention cheap = {"cheap", false, "paced", 1000, {at_0_us}};
-    const struct invention dear = {"dear", false, "paced", 1000, {at_100_us}};
-    add(&dear, 0, 1, 1, false);
-    result_add_setting(&rows[set.count - 1], "item_cost_percent", "100");
-    add(&runtime, 0, 1, 1, false);
-    add(&cheap, 0, 1, 1, false);
-    result_add_setting(&rows[set.count - 1], "item_cost_percent", "0");
+    add_cost("dotnet", "100", at_100_us, false);
+    add_cost("dotnet", "", real_us, false);
+    add_cost("dotnet", "0", at_0_us, false);
 }
 
 START_TEST(item_cost)
@@ -245,13 +307,33 @@ START_TEST(item_cost_below_nothing)
 }
 END_TEST
 
+START_TEST(item_cost_of_disturbed_repeats)
+{
+    add_cost("dotnet", "100", 60, true);
+    add_cost("dotnet", "", 35, true);
+    add_cost("dotnet", "0", 20, true);
+    ck_assert_double_eq_tol(fidelity_costs_find(&set), 37.5, 1e-9);
+}
+END_TEST
+
 START_TEST(item_cost_unknown)
 {
-    add_costs(35, 20, 60);
-    set.count--; /* one model only */
-    double cost = fidelity_costs_find(&set);
-    set.count++;
-    ck_assert_double_nan(cost);
+    static const struct {
+        const char *labels[4], *costs[4];
+        double cpu_us[4];
+    } cases[] = {
+        {{"r", "m"}, {"", "0"}, {35, 20}},                            /* one model */
+        {{"m", "m"}, {"0", "100"}, {20, 60}},                         /* no runtime */
+        {{"r", "m", "m"}, {"", "0", "100"}, {35, 60, 20}},            /* falls */
+        {{"r", "m", "m"}, {"", "0", "100"}, {35, 20, 20}},            /* level */
+        {{"r", "m", "n"}, {"", "0", "100"}, {35, 20, 60}},            /* two models */
+        {{"r", "m", "m", "m"}, {"", "0", "50", "100"}, {35, 20, 40, 60}}, /* three costs */
+        {{"r", "s", "m", "m"}, {"", "", "0", "100"}, {35, 35, 20, 60}},   /* two runtimes */
+        {{"r", "m", "m"}, {"", "0", "100"}, {1000, 20, 60}},          /* above what a cell may have */
+    };
+    for (size_t i = 0; i < 4 && cases[_i].labels[i] != NULL; i++)
+        add_cost(cases[_i].labels[i], cases[_i].costs[i], cases[_i].cpu_us[i], false);
+    ck_assert_double_nan(fidelity_costs_find(&set));
 }
 END_TEST
 
@@ -264,10 +346,14 @@ int main(void)
     tcase_add_test(tests, groups_are_apart);
     tcase_add_test(tests, disturbed_ones);
     tcase_add_test(tests, noise);
+    tcase_add_test(tests, no_order);
+    tcase_add_test(tests, common_settings);
+    tcase_add_test(tests, doubts);
     tcase_add_test(tests, no_target);
     tcase_add_test(tests, item_cost);
     tcase_add_test(tests, item_cost_below_nothing);
-    tcase_add_test(tests, item_cost_unknown);
+    tcase_add_test(tests, item_cost_of_disturbed_repeats);
+    tcase_add_loop_test(tests, item_cost_unknown, 0, 8);
     Suite *suite = suite_create("fidelity");
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
