@@ -47,7 +47,7 @@ static void latch_park(struct pilfer_latch *latch, uint64_t deadline_ns)
 /* No thread can be started any more, so that a task submitted while all workers are blocked would find nobody. */
 static bool lacks_substitutes(const struct pool *pool)
 {
-    return pool_existing(pool) >= shared_u32_load_relaxed(&pool->thread_limit); /* counter only */
+    return pool_published(pool) >= shared_u32_load_relaxed(&pool->thread_limit); /* counter only */
 }
 
 static void end_block(struct worker *worker)

@@ -113,7 +113,7 @@ static struct pilfer_task *take_high_priority(struct dotnet *dotnet, struct dotn
 
 static struct pilfer_task *steal(struct worker *worker, bool *missed)
 {
-    uint32_t workers = pool_existing(worker->pool);
+    uint32_t workers = pool_published(worker->pool);
     uint32_t start = worker_random(worker, workers);
     for (uint32_t i = 0; i < workers; i++) {
         uint32_t index = start + i < workers ? start + i : start + i - workers;
@@ -160,7 +160,7 @@ bool dotnet_pending(struct pool *pool)
     struct dotnet *dotnet = pool->queueing;
     if (!segment_queue_is_empty(&dotnet->global) || !segment_queue_is_empty(&dotnet->high_priority))
         return true;
-    uint32_t workers = pool_existing(pool);
+    uint32_t workers = pool_published(pool);
     for (uint32_t i = 0; i < workers; i++) {
         const struct dotnet_worker *other = pool_worker(pool, i)->queueing;
         if (foreign_lock_deque_has_tasks(&other->local))
@@ -192,7 +192,7 @@ struct pilfer_task *dotnet_drain(struct pool *pool)
     struct pilfer_task *task = segment_queue_pop(&dotnet->high_priority, &missed);
     if (task == NULL)
         task = segment_queue_pop(&dotnet->global, &missed);
-    for (uint32_t i = 0; task == NULL && i < pool_existing(pool); i++) {
+    for (uint32_t i = 0; task == NULL && i < pool_published(pool); i++) {
         struct dotnet_worker *own = pool_worker(pool, i)->queueing;
         task = foreign_lock_deque_pop(&own->local);
     }
@@ -203,7 +203,7 @@ uint64_t dotnet_depth(struct pool *pool)
 {
     struct dotnet *dotnet = pool->queueing;
     uint64_t depth = segment_queue_depth(&dotnet->global) + segment_queue_depth(&dotnet->high_priority);
-    for (uint32_t i = 0; i < pool_existing(pool); i++)
+    for (uint32_t i = 0; i < pool_published(pool); i++)
         depth += foreign_lock_deque_depth(&((struct dotnet_worker *)pool_worker(pool, i)->queueing)->local);
     return depth;
 }

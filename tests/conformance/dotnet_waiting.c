@@ -158,8 +158,8 @@ void dotnet_spinners(const struct subject *subject)
     struct pilfer_executor *executor = dotnet_open(
         subject,
         &(struct dotnet_pool){.min_workers = THREADS, .max_workers = THREADS, .spin_limit = PILFER_SPIN_LIMIT_MAX});
-    if (pool_existing(inside_pool(executor)) < THREADS)
-        check_skip("only %u of %d threads can be started here", pool_existing(inside_pool(executor)), THREADS);
+    if (pool_published(inside_pool(executor)) < THREADS)
+        check_skip("only %u of %d threads can be started here", pool_published(inside_pool(executor)), THREADS);
     const struct semaphore *semaphore = inside_pool(executor)->idle_state; /* first in it */
     uint64_t spinners, waiters, most = 0;
     do {
