@@ -16,7 +16,9 @@
  * Schedulers dotnet-9 and dotnet-11 are made of the same functions.
  *
  * Not here. With more than 32 processors the original spreads the shared queue over several; this one has one always.
- * Its flag that now and then tries the shared queue first never turns on in normal work, and is left out.
+ * Its flag that now and then tries the shared queue first never turns on in normal work, and is left out. There a
+ * thread's deque leaves the list that thieves walk when the thread ends; here the pass goes over the deques of retired
+ * workers as well, which are empty.
  *
  * Labels
  *   @P dotnet.1  a high-priority task is queued before the hint is set for it
@@ -61,8 +63,7 @@ void dotnet_worker_fini(struct worker *worker)
     foreign_lock_deque_fini(&own->local);
 }
 
-int dotnet_submit(struct pool *pool, struct worker *worker, struct pilfer_task *task,
-                         enum pilfer_placement placement)
+int dotnet_submit(struct pool *pool, struct worker *worker, struct pilfer_task *task, enum pilfer_placement placement)
 {
     struct dotnet *dotnet = pool->queueing;
     bool local = worker != NULL && worker->is_worker && placement != PILFER_PLACEMENT_GLOBAL;
@@ -175,6 +176,7 @@ uint32_t dotnet_surrender_local(struct worker *worker)
     struct dotnet_worker *own = worker->queueing;
     struct pilfer_task *task;
     uint32_t moved = 0;
+    own->processes_high_priority = false; /* as a turn that is stopped; the hint was set with the first of them */
     while ((task = foreign_lock_deque_pop(&own->local)) != NULL) {
         moved++;
         if (segment_queue_push(&dotnet->global, task) != 0) {

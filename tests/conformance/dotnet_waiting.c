@@ -54,7 +54,7 @@ static uint32_t steps_of(const struct play *play)
 static enum semaphore_result wait_once(const struct play *play, uint32_t steps)
 {
     struct worker *worker = pool_worker(play->pool, 0);
-    struct dotnet_worker *own = worker->idle_state;
+    struct handshake_worker *own = worker->idle_state;
     calls_begin(NULL);
     return semaphore_wait(&play->idle->semaphore, worker, &own->waiter, steps, THE_PAST_NS);
 }
