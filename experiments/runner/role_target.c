@@ -63,7 +63,8 @@ struct keeper {
 
 static void kill_tree(void)
 {
-    process_tree_kill(getpid());
+    if (!process_tree_kill(getpid()))
+        role_say_text("warning", "target: not all of its processes could be killed");
 }
 
 static void reap(struct keeper *keeper)
