@@ -387,8 +387,9 @@ START_TEST(test_listeners)
     char message[256] = "";
     uint16_t port;
     int descriptor = listen_on(addresses[_i].family, addresses[_i].address, &port);
-    if (descriptor < 0)
+    if (descriptor < 0 && addresses[_i].family == AF_INET6)
         return; /* no IPv6 here */
+    ck_assert_int_ge(descriptor, 0);
     ck_assert_int_eq(listeners_look(getpid(), port, message, sizeof message), LISTENERS_MISSING);
     pid_t child = fork();
     if (child == 0)
