@@ -96,6 +96,11 @@ static _Noreturn void become(char **words, char **environment, int output, pid_t
 
 enum outcome { COMMAND_DONE, COMMAND_FAILED, COMMAND_LATE, COMMAND_INTERRUPTED };
 
+static bool is_stopped(const volatile int *stop)
+{
+    return stop != NULL && *stop != 0;
+}
+
 static enum outcome await_command(pid_t pid, double limit_s, const volatile int *stop)
 {
     const struct timespec pause = {.tv_nsec = LOOK_EVERY_NS};
@@ -105,7 +110,7 @@ static enum outcome await_command(pid_t pid, double limit_s, const volatile int 
         pid_t ended = waitpid(pid, &status, WNOHANG);
         if (ended == pid)
             return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? COMMAND_DONE : COMMAND_FAILED;
-        bool interrupted = stop != NULL && *stop != 0;
+        bool interrupted = is_stopped(stop);
         if (interrupted || window_now_ns() >= deadline_ns) {
             kill(-pid, SIGKILL);
             waitpid(pid, NULL, 0);
@@ -180,25 +185,41 @@ static bool make_folders(const char *path)
     return made;
 }
 
-/* One build of a target at a time on this machine; the lock goes with the descriptor. */
-static int lock_folder(const char *folder)
+static enum outcome cannot(struct target_use *use, const char *what)
 {
-    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor >= 0)
-        flock(descriptor, LOCK_EX);
-    return descriptor;
+    snprintf(use->message, sizeof use->message, "target %s: cannot %s its build folder %s: %s", use->target.name, what,
+             escaped(use->build), strerror(errno));
+    return COMMAND_FAILED;
 }
 
-static enum cell_status build(struct target_use *use, const volatile int *stop)
+/* One build of a target at a time on this machine; the lock goes with the descriptor. Asked for again and again, so
+ * that a signal which comes between two looks at stop is not missed. */
+static enum outcome lock_folder(struct target_use *use, const volatile int *stop, int *out)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_EVERY_NS};
+    bool said = false;
+    *out = make_folders(use->build) ? open(use->build, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (*out < 0)
+        return cannot(use, "make");
+    while (flock(*out, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return cannot(use, "lock");
+        if (is_stopped(stop))
+            return COMMAND_INTERRUPTED;
+        if (!said && errno == EWOULDBLOCK)
+            complain("target %s: waiting for another build", use->target.name);
+        said |= errno == EWOULDBLOCK;
+        nanosleep(&pause, NULL);
+    }
+    return COMMAND_DONE;
+}
+
+static enum outcome build_locked(struct target_use *use, const volatile int *stop)
 {
     char *log = memory_format("%s/build.log", use->build);
-    int lock = make_folders(use->build) ? lock_folder(use->build) : -1;
-    int output = lock >= 0 ? open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
-    enum outcome outcome = COMMAND_FAILED;
-    if (output < 0) {
-        snprintf(use->message, sizeof use->message, "target %s: cannot write to its build folder %s: %s",
-                 use->target.name, escaped(use->build), strerror(errno));
-    } else {
+    int output = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    enum outcome outcome = output < 0 ? cannot(use, "write to") : COMMAND_DONE;
+    if (outcome == COMMAND_DONE) {
         complain("building target %s", use->target.name);
         outcome = run_command(use, use->target.texts[TARGET_KEY_build], output, TARGET_BUILD_LIMIT_S, stop);
         close(output);
@@ -209,9 +230,18 @@ static enum cell_status build(struct target_use *use, const volatile int *stop)
             snprintf(use->message, sizeof use->message, "target %s: its build took more than %d s; see %s",
                      use->target.name, TARGET_BUILD_LIMIT_S, escaped(log));
     }
+    free(log);
+    return outcome;
+}
+
+static enum cell_status build(struct target_use *use, const volatile int *stop)
+{
+    int lock;
+    enum outcome outcome = lock_folder(use, stop, &lock);
+    if (outcome == COMMAND_DONE)
+        outcome = build_locked(use, stop);
     if (lock >= 0)
         close(lock);
-    free(log);
     return outcome == COMMAND_DONE          ? CELL_MEASURED
            : outcome == COMMAND_INTERRUPTED ? CELL_INTERRUPTED
                                             : CELL_SURROUNDINGS;
