@@ -192,7 +192,7 @@ static void print_targets(void)
         } else if (path[0] == '\0') {
             fact(VERDICT_OK, name, "needs nothing else");
         } else {
-            bool told = target_ask_version(use);
+            bool told = target_ask_version(use, NULL);
             fact(VERDICT_OK, name, "%s%s%s", escaped(path), told ? ", " : "", told ? use->version : "");
         }
     }

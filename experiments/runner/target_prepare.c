@@ -113,7 +113,8 @@ static enum outcome await_command(pid_t pid, double limit_s, const volatile int 
         bool interrupted = is_stopped(stop);
         if (interrupted || window_now_ns() >= deadline_ns) {
             kill(-pid, SIGKILL);
-            waitpid(pid, NULL, 0);
+            while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+                continue;
             return interrupted ? COMMAND_INTERRUPTED : COMMAND_LATE;
         }
         nanosleep(&pause, NULL);
@@ -155,14 +156,14 @@ static void take_first_line(int file, char *out, size_t size)
         *byte = *byte < ' ' || *byte > '~' ? '?' : *byte;
 }
 
-bool target_ask_version(struct target_use *use)
+bool target_ask_version(struct target_use *use, const volatile int *stop)
 {
     const char *line = use->target.texts[TARGET_KEY_version];
     use->version[0] = '\0';
     int file = line != NULL ? memfd_create("version", MFD_CLOEXEC) : -1;
     if (file < 0)
         return false;
-    bool told = run_command(use, line, file, TARGET_VERSION_LIMIT_S, NULL) == COMMAND_DONE;
+    bool told = run_command(use, line, file, TARGET_VERSION_LIMIT_S, stop) == COMMAND_DONE;
     if (told)
         take_first_line(file, use->version, sizeof use->version);
     close(file);
@@ -255,11 +256,11 @@ enum cell_status target_prepare(struct target_use *use, const volatile int *stop
             status = CELL_SURROUNDINGS;
         else if (use->target.texts[TARGET_KEY_build] != NULL)
             status = build(use, stop);
-        if (status == CELL_INTERRUPTED)
-            return status;
-        use->state = status == CELL_MEASURED ? TARGET_PREPARED : TARGET_UNUSABLE;
         if (status == CELL_MEASURED)
-            target_ask_version(use);
+            target_ask_version(use, stop);
+        if (status == CELL_INTERRUPTED || is_stopped(stop))
+            return CELL_INTERRUPTED;
+        use->state = status == CELL_MEASURED ? TARGET_PREPARED : TARGET_UNUSABLE;
     }
     if (use->state == TARGET_PREPARED)
         return CELL_MEASURED;

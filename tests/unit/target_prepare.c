@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Promises: a target is built by one program at a time; whoever waits says so, goes on waiting when a signal comes, and
- * leaves when it is told to stop; where a folder cannot be locked nothing is built.
+ * leaves when it is told to stop; where a folder cannot be locked nothing is built. A command that is at work when that
+ * happens is ended and waited for.
  *
- * Method: a build that leaves a trace, beside a lock that this program holds, and signals from a timer. A call of the C
- * library is this program's own, so that it can fail.
+ * Method: a build that leaves a trace, beside a lock that this program holds, and signals from a timer. Two calls of
+ * the C library are this program's own, so that they can fail.
  */
 #include <check.h>
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -31,6 +33,18 @@ int flock(int descriptor, int operation)
 {
     errno = ENOLCK;
     return no_locks ? -1 : (int)syscall(SYS_flock, descriptor, operation);
+}
+
+/* Waits that a signal ends. */
+static int broken_waits;
+
+pid_t waitpid(pid_t process, int *status, int options)
+{
+    if (broken_waits == 0 || options != 0)
+        return wait4(process, status, options, NULL);
+    broken_waits--;
+    errno = EINTR;
+    return -1;
 }
 
 /* ---- signals ---- */
@@ -160,6 +174,23 @@ START_TEST(test_needs_its_lock)
 }
 END_TEST
 
+static const char *const slow[] = {"build = sleep 15", "version = sleep 15"};
+
+START_TEST(test_ends_what_is_at_work)
+{
+    struct target_use *use = write_target(slow[_i]);
+    char message[CELL_MESSAGE_SIZE];
+    stop_at = broken_waits = 2;
+    send_signals();
+    ck_assert_int_eq(target_prepare(use, &stop, message), CELL_INTERRUPTED);
+    ck_assert_int_lt(signals, 100);
+    ck_assert_int_eq(broken_waits, 0);
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+    ck_assert_int_eq(errno, ECHILD);
+    ck_assert_str_eq(use->version, "");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("target_prepare");
@@ -170,6 +201,7 @@ int main(void)
     tcase_add_test(cases, test_waits_for_another_build);
     tcase_add_test(cases, test_stops_waiting);
     tcase_add_test(cases, test_needs_its_lock);
+    tcase_add_loop_test(cases, test_ends_what_is_at_work, 0, sizeof slow / sizeof slow[0]);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
