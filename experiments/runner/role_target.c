@@ -261,6 +261,10 @@ static bool get(struct keeper *keeper)
     const struct timeval timeout = {.tv_usec = PROBE_TIMEOUT_US};
     char text[1280];
     int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (client < 0) {
+        snprintf(keeper->probed, sizeof keeper->probed, "no socket: %s", strerror(errno));
+        return false;
+    }
     setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
     setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
     if (connect(client, (struct sockaddr *)&address, sizeof address) != 0) {

@@ -6,7 +6,8 @@
  * that waits for steady CPU begins when it is steady, but not within the target's own warm-up; CPU that cannot be known
  * is said to be so.
  *
- * Method: this program is also the servers, each of which does one thing right or wrong.
+ * Method: this program is also the servers, each of which does one thing right or wrong. A call of the C library is its
+ * own, so that it can fail in the keeper.
  */
 #include <arpa/inet.h>
 #include <check.h>
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,6 +48,18 @@ extern char **environ;
 
 #define ANSWER    "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 #define NOT_FOUND "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+
+/* ---- a call that fails when asked to ---- */
+
+#define NO_SOCKETS "NO_SOCKETS" /* in the environment: in the keeper, sockets cannot be had */
+
+static bool is_keeper;
+
+int socket(int family, int type, int protocol)
+{
+    errno = EMFILE;
+    return is_keeper && getenv(NO_SOCKETS) != NULL ? -1 : (int)syscall(SYS_socket, family, type, protocol);
+}
 
 /* ---- the servers ---- */
 
@@ -409,6 +423,19 @@ START_TEST(test_is_refused)
 }
 END_TEST
 
+START_TEST(test_is_not_asked_without_a_socket)
+{
+    struct result result;
+    char message[CELL_MESSAGE_SIZE] = "";
+    write_target("echo", "\nready-within = 200ms");
+    setenv(NO_SOCKETS, "1", 1);
+    ck_assert_int_eq(measure(&result, message), CELL_SURROUNDINGS);
+    ck_assert_msg(strstr(message, "failed for 0.2 s: no socket: Too many open files; it wrote nothing") != NULL, "%s",
+                  message);
+    result_fini(&result);
+}
+END_TEST
+
 /* The words and variables that the server saw. */
 static char *read_report(void)
 {
@@ -568,6 +595,7 @@ END_TEST
 
 int main(int argc, char **argv)
 {
+    is_keeper = argc == 3 && strcmp(argv[1], "role") == 0 && strcmp(argv[2], "target") == 0;
     if (argc == 3 && strcmp(argv[1], "role") == 0)
         return role_main(argv[2]);
     if (argc >= 5 && strcmp(argv[1], "server") == 0)
@@ -582,6 +610,7 @@ int main(int argc, char **argv)
     tcase_add_test(cases, test_waits_for_a_drifting_one);
     tcase_add_test(cases, test_cpu_that_goes_back);
     tcase_add_loop_test(cases, test_is_refused, 0, sizeof refusals / sizeof refusals[0]);
+    tcase_add_test(cases, test_is_not_asked_without_a_socket);
     tcase_add_test(cases, test_is_told_what_its_file_says);
     tcase_add_test(cases, test_ends_with_the_cell);
     tcase_add_test(cases, test_its_death_is_told);
