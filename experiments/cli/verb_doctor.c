@@ -145,19 +145,6 @@ static void print_membarrier(void)
 
 /* ---- programs ---- */
 
-static bool find_program(const char *name, char *out, size_t size)
-{
-    const char *path = getenv("PATH");
-    for (const char *next = path; next != NULL && *next != '\0';) {
-        size_t length = strcspn(next, ":");
-        snprintf(out, size, "%.*s/%s", (int)length, next, name);
-        if (access(out, X_OK) == 0)
-            return true;
-        next += length + (next[length] == ':');
-    }
-    return false;
-}
-
 static void print_programs(void)
 {
     static const struct {
@@ -169,7 +156,7 @@ static void print_programs(void)
     };
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
-        if (find_program(programs[i].name, path, sizeof path))
+        if (target_find_program(programs[i].name, path, sizeof path))
             fact(VERDICT_OK, programs[i].name, "%s", escaped(path));
         else
             fact(VERDICT_NOTE, programs[i].name, "absent; %s", programs[i].without);
