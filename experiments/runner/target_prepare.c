@@ -6,6 +6,7 @@
 
 #include "cli/memory.h"
 #include "cli/output.h"
+#include "runner/foreign.h"
 #include "window.h"
 
 #include <errno.h>
@@ -16,7 +17,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -77,23 +77,6 @@ char **target_environment(const struct target_use *use, const struct placeholder
 
 /* ---- commands ---- */
 
-static _Noreturn void become(char **words, char **environment, int output, pid_t runner)
-{
-    setpgid(0, 0);
-    int null = open("/dev/null", O_RDONLY);
-    if (null < 0 || dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
-        _exit(126);
-    close_range(3, ~0U, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != runner)
-        _exit(126);
-    signal(SIGPIPE, SIG_DFL);
-    signal(SIGXFSZ, SIG_DFL);
-    execvpe(words[0], words, environment);
-    dprintf(2, "%s: %s\n", words[0], strerror(errno));
-    _exit(127);
-}
-
 enum outcome { COMMAND_DONE, COMMAND_FAILED, COMMAND_LATE, COMMAND_INTERRUPTED };
 
 static bool is_stopped(const volatile int *stop)
@@ -121,6 +104,13 @@ static enum outcome await_command(pid_t pid, double limit_s, const volatile int 
     }
 }
 
+/* More than a command can use before its time is over: it ends what has left the group of a command that is killed. */
+static uint64_t cpu_limit_s(double limit_s)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    return (uint64_t)limit_s * (uint64_t)(cpus > 0 ? cpus : 1) + 1;
+}
+
 /* Runs a command line of the target's file; its output goes to a descriptor. */
 static enum outcome run_command(const struct target_use *use, const char *line, int output, double limit_s,
                                 const volatile int *stop)
@@ -129,9 +119,10 @@ static enum outcome run_command(const struct target_use *use, const char *line, 
         .texts = {[PLACEHOLDER_folder] = use->folder, [PLACEHOLDER_build] = use->build}};
     char **words = command_words(line, &values);
     char **environment = target_environment(use, &values);
-    pid_t runner = getpid(), pid = fork();
+    const struct foreign_options options = {.output = output, .parent = getpid(), .cpu_limit_s = cpu_limit_s(limit_s)};
+    pid_t pid = fork();
     if (pid == 0)
-        become(words, environment, output, runner);
+        foreign_become(words, environment, &options);
     command_words_free(words);
     command_words_free(environment);
     if (pid < 0)

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -207,6 +208,9 @@ static void write_report(const char *path, char **arguments)
         fprintf(file, "argument %s\n", *arguments);
     for (char **variable = environ; *variable != NULL; variable++)
         fprintf(file, "variable %s\n", *variable);
+    struct rlimit core;
+    if (getrlimit(RLIMIT_CORE, &core) == 0)
+        fprintf(file, "core %llu\n", (unsigned long long)core.rlim_max);
     fclose(file);
 }
 
@@ -486,6 +490,7 @@ START_TEST(test_is_told_what_its_file_says)
     ck_assert_ptr_null(strstr(text, "MOST="));
     ck_assert_ptr_null(strstr(text, "NOT_PASSED="));
     ck_assert_ptr_null(strstr(text, "ABSENT="));
+    ck_assert(has_line(text, "core 0"));
 }
 END_TEST
 

@@ -2,7 +2,7 @@
  *
  * Promises: a target is built by one program at a time; whoever waits says so, goes on waiting when a signal comes, and
  * leaves when it is told to stop; where a folder cannot be locked nothing is built. A command that is at work when that
- * happens is ended and waited for.
+ * happens is ended and waited for. Its processes have their limits.
  *
  * Method: a build that leaves a trace, beside a lock that this program holds, and signals from a timer. Two calls of
  * the C library are this program's own, so that they can fail.
@@ -191,6 +191,35 @@ START_TEST(test_ends_what_is_at_work)
 }
 END_TEST
 
+/* Neither core files, nor CPU without end for what leaves the group of its command. */
+static const rlim_t cpu_limits[] = {RLIM_INFINITY, 50}; /* of this program */
+
+START_TEST(test_limits)
+{
+    struct target_use *use = write_target("build = sh -c 'ulimit -c; ulimit -H -c; ulimit -t'");
+    char message[CELL_MESSAGE_SIZE], path[PATH_MAX];
+    unsigned long long core, core_max, cpu_s;
+    struct rlimit limit;
+    ck_assert_int_eq(getrlimit(RLIMIT_CORE, &limit), 0);
+    limit.rlim_cur = limit.rlim_max;
+    ck_assert_int_eq(setrlimit(RLIMIT_CORE, &limit), 0);
+    ck_assert_int_eq(getrlimit(RLIMIT_CPU, &limit), 0);
+    limit.rlim_cur = cpu_limits[_i] < limit.rlim_max ? cpu_limits[_i] : limit.rlim_max;
+    ck_assert_int_eq(setrlimit(RLIMIT_CPU, &limit), 0);
+    ck_assert_int_eq(target_prepare(use, NULL, message), CELL_MEASURED);
+    snprintf(path, sizeof path, "%.4000s/build.log", use->build);
+    FILE *log = fopen(path, "r");
+    ck_assert_ptr_nonnull(log);
+    ck_assert_int_eq(fscanf(log, "%llu %llu %llu", &core, &core_max, &cpu_s), 3);
+    fclose(log);
+    ck_assert(core == 0 && core_max == 0);
+    if (limit.rlim_cur < TARGET_BUILD_LIMIT_S)
+        ck_assert_uint_eq(cpu_s, limit.rlim_cur);
+    else
+        ck_assert_uint_ge(cpu_s, TARGET_BUILD_LIMIT_S);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("target_prepare");
@@ -202,6 +231,7 @@ int main(void)
     tcase_add_test(cases, test_stops_waiting);
     tcase_add_test(cases, test_needs_its_lock);
     tcase_add_loop_test(cases, test_ends_what_is_at_work, 0, sizeof slow / sizeof slow[0]);
+    tcase_add_loop_test(cases, test_limits, 0, sizeof cpu_limits / sizeof cpu_limits[0]);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
