@@ -33,7 +33,7 @@ enum verdict { VERDICT_OK, VERDICT_NOTE, VERDICT_FAIL };
 static __attribute__((format(printf, 3, 4))) void fact(enum verdict verdict, const char *name, const char *format, ...)
 {
     static const char *const words[] = {"ok", "note", "FAIL"};
-    printf("%-5s %-16s ", words[verdict], name);
+    printf("%-5s %-20s ", words[verdict], name);
     va_list arguments;
     va_start(arguments, format);
     vprintf(format, arguments);
