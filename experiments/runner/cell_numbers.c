@@ -20,10 +20,10 @@
 #include "usage.h"
 #include "validity.h"
 
-/* Shorthand while one result is filled. */
 /* Paced: by how much the answers inside the window may differ from those to its arrivals. */
 #define BACKLOG_SHARE_MAX 0.02
 
+/* Shorthand while one result is filled. */
 struct filling {
     const struct cell_measurement *measurement;
     const struct report *router, *load; /* load: what has the clients' counts; the router itself without clients */
@@ -59,6 +59,27 @@ static void add(struct filling *filling, const char *name, double number)
         result_add_number(filling->result, name, number);
 }
 
+/* CPU of the thread that watches inside the process under test: it is the harness's own, as that of a target's keeper
+ * is. */
+static double watching_cpu_percent(const struct filling *filling)
+{
+    uint64_t watching_ns = counted(filling->router, "window.watching_cpu_ns");
+    return watching_ns != 0 ? 100 * (double)watching_ns / filling->inner_elapsed_ns : 0;
+}
+
+/* Between two readings of a clock; 0 if it went back. */
+static uint64_t used_ns(uint64_t first_ns, uint64_t last_ns)
+{
+    return last_ns > first_ns ? last_ns - first_ns : 0;
+}
+
+/* That of a tree does when a process of it ends whose parent does not wait for it. */
+static bool router_cpu_went_back(const struct filling *filling)
+{
+    return filling->measurement->last.router_ns < filling->measurement->first.router_ns ||
+           counted(filling->router, "window.cpu_went_back") != 0;
+}
+
 static void fill_rates(struct filling *filling)
 {
     const struct cell_measurement *measurement = filling->measurement;
@@ -70,17 +91,22 @@ static void fill_rates(struct filling *filling)
     if (!measurement->edges_known)
         return;
     const struct cell_edge *first = &measurement->first, *last = &measurement->last;
-    filling->router_percent = 100 * (double)(last->router_ns - first->router_ns) / filling->elapsed_ns;
+    double watching_percent = watching_cpu_percent(filling);
+    if (!router_cpu_went_back(filling))
+        filling->router_percent =
+            100 * (double)(last->router_ns - first->router_ns) / filling->elapsed_ns - watching_percent;
     set(filling, RESULT_router_cpu_percent, filling->router_percent);
     if (filling->requests > 0)
         set(filling, RESULT_router_cpu_us_per_request,
             filling->router_percent / 100 * 1e6 / (filling->requests / duration_s));
     if (measurement->processes->extension != NULL)
         set(filling, RESULT_extension_cpu_percent,
-            100 * (double)(last->extension_ns - first->extension_ns) / filling->elapsed_ns);
+            100 * (double)used_ns(first->extension_ns, last->extension_ns) / filling->elapsed_ns);
     if (measurement->processes->load != NULL)
-        set(filling, RESULT_load_cpu_percent, 100 * (double)(last->load_ns - first->load_ns) / filling->elapsed_ns);
-    add(filling, "runner_cpu_percent", 100 * (double)(last->runner_ns - first->runner_ns) / filling->elapsed_ns);
+        set(filling, RESULT_load_cpu_percent,
+            100 * (double)used_ns(first->load_ns, last->load_ns) / filling->elapsed_ns);
+    add(filling, "runner_cpu_percent",
+        100 * (double)used_ns(first->runner_ns, last->runner_ns) / filling->elapsed_ns + watching_percent);
 }
 
 static void fill_latency(struct filling *filling)
@@ -318,19 +344,30 @@ static bool times_are_sane(const struct filling *filling, char *reason, size_t s
                           reason, size);
 }
 
+/* Doing it again would not help: so it counts as something that vanished. */
+static bool cpu_is_known(const struct filling *filling, char *reason, size_t size)
+{
+    if (!router_cpu_went_back(filling))
+        return true;
+    snprintf(reason, size, "CPU of the %s went back: a process ended whose parent did not wait for it",
+             filling->measurement->processes->router->role);
+    return false;
+}
+
 static bool is_conserved(struct filling *filling, char *reason, size_t size)
 {
     struct validity_client client;
     read_client(filling, &client);
     return validity_of_client(&client, settings_is_paced(filling->measurement->configuration), reason, size) &&
-           server_is_sound(filling, &client, reason, size) && tasks_are_sound(filling, reason, size);
+           server_is_sound(filling, &client, reason, size) && tasks_are_sound(filling, reason, size) &&
+           cpu_is_known(filling, reason, size);
 }
 
 static bool is_disturbed(struct filling *filling, double foreign_limit_percent)
 {
     const struct cell_edge *first = &filling->measurement->first, *last = &filling->measurement->last;
-    uint64_t ours_ns = last->router_ns + last->extension_ns + last->load_ns + last->runner_ns -
-                       (first->router_ns + first->extension_ns + first->load_ns + first->runner_ns);
+    uint64_t ours_ns = used_ns(first->router_ns, last->router_ns) + used_ns(first->extension_ns, last->extension_ns) +
+                       used_ns(first->load_ns, last->load_ns) + used_ns(first->runner_ns, last->runner_ns);
     struct disturbance disturbance;
     disturbance_judge(&first->machine, &last->machine, ours_ns, foreign_limit_percent, &disturbance);
     if (disturbance.foreign_known) {

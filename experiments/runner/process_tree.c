@@ -228,22 +228,33 @@ void tree_sample_fini(struct tree_sample *sample)
     *sample = (struct tree_sample){0};
 }
 
+/* The figures that a thread had at the first sample; zeros if it was not there. *known: it was. */
+static struct tree_thread thread_before(const struct tree_sample *first, const struct tree_thread *now, bool *known)
+{
+    static const struct tree_thread unborn;
+    const struct tree_thread *then = first->thread_count == 0 ? NULL
+                                                              : bsearch(now, first->threads, first->thread_count,
+                                                                        sizeof *first->threads, compare_threads);
+    *known = then != NULL && now->run_ns >= then->run_ns && now->delay_ns >= then->delay_ns &&
+             now->voluntary >= then->voluntary && now->involuntary >= then->involuntary;
+    return *known ? *then : unborn;
+}
+
 void tree_difference(const struct tree_sample *first, const struct tree_sample *last, struct tree_difference *out)
 {
     uint32_t in_both = 0;
-    *out = (struct tree_difference){.cpu_ns = last->cpu_ns - first->cpu_ns};
+    *out = (struct tree_difference){.cpu_went_back = last->cpu_ns < first->cpu_ns};
+    if (!out->cpu_went_back)
+        out->cpu_ns = last->cpu_ns - first->cpu_ns;
     for (uint32_t i = 0; i < last->thread_count; i++) {
         const struct tree_thread *now = &last->threads[i];
-        const struct tree_thread *then = first->thread_count == 0 ? NULL
-                                                                  : bsearch(now, first->threads, first->thread_count,
-                                                                            sizeof *first->threads, compare_threads);
-        static const struct tree_thread unborn;
-        in_both += then != NULL;
-        then = then != NULL ? then : &unborn;
-        out->run_ns += now->run_ns - then->run_ns;
-        out->delay_ns += now->delay_ns - then->delay_ns;
-        out->voluntary += now->voluntary - then->voluntary;
-        out->involuntary += now->involuntary - then->involuntary;
+        bool known;
+        struct tree_thread then = thread_before(first, now, &known);
+        in_both += known;
+        out->run_ns += now->run_ns - then.run_ns;
+        out->delay_ns += now->delay_ns - then.delay_ns;
+        out->voluntary += now->voluntary - then.voluntary;
+        out->involuntary += now->involuntary - then.involuntary;
     }
     out->threads_started = last->thread_count - in_both;
     out->threads_ended = first->thread_count - in_both;

@@ -7,8 +7,9 @@
  * group is needed.
  *
  * CPU is that of the process clocks, which know ended threads too, and for processes that have ended inside the tree
- * that of their parents' books (in ticks of 10 ms). Switches and run delay are told by thread: those of a thread that
- * ended between two samples are lost, and how many did is counted.
+ * that of their parents' books (in ticks of 10 ms). What a process used whose parent does not wait for it (SIGCHLD
+ * ignored) is in no book and leaves the sum with it: the sum may go back. Switches and run delay are told by thread:
+ * those of a thread that ended between two samples are lost, and how many did is counted.
  */
 #ifndef PILFER_EXPERIMENTS_RUNNER_PROCESS_TREE_H
 #define PILFER_EXPERIMENTS_RUNNER_PROCESS_TREE_H
@@ -48,8 +49,10 @@ struct tree_sample {
 void process_tree_sample(pid_t root, struct tree_sample *out);
 void tree_sample_fini(struct tree_sample *sample);
 
-/* What happened between two samples; thread numbers that are in both are the same thread. */
+/* What happened between two samples; thread numbers that are in both are the same thread, unless one of its figures is
+ * smaller in the last: then it is another one, which was not there at the first. */
 struct tree_difference {
+    bool cpu_went_back; /* and cpu_ns is 0: what ended in between used more than the rest, and nobody waited for it */
     uint64_t cpu_ns, run_ns, delay_ns, voluntary, involuntary;
     uint32_t threads_ended, threads_started;
 };

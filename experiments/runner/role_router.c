@@ -3,10 +3,11 @@
  * The processes under test: router, echo, and the workloads without clients.
  *
  * How it works. The main thread opens the executor, starts the workload on it and from then on only sleeps: until the
- * window's edges, where it reads counters, CPU split and clocks itself, and a few times a second while somebody watches
- * the counter page. The end goes in steps, each with a time limit: no new work, all accepted tasks run, figures
- * reported, executor closed. A task that is lost or stuck shows as accepted but not run, is reported, and the process
- * leaves without closing an executor that might hang.
+ * window's edges, where it reads counters, CPU split and clocks itself, a few times a second while somebody watches the
+ * counter page, and more often in the window while a goal is watched. Its CPU is the harness's own, and said apart. The
+ * end goes in steps, each with a time limit: no new work, all accepted tasks run, figures reported, executor closed. A
+ * task that is lost or stuck shows as accepted but not run, is reported, and the process leaves without closing an
+ * executor that might hang.
  */
 #include "role.h"
 
@@ -39,7 +40,8 @@ struct extra {
 /* Everything that is read at one edge of the window. */
 struct snapshot {
     struct window_edge edge;
-    uint64_t process_cpu_ns; /* without that of the thread that reads it: watching is the harness's own */
+    uint64_t process_cpu_ns;  /* without watching_cpu_ns */
+    uint64_t watching_cpu_ns; /* of the thread that reads this, which is the harness's own */
     struct account_totals totals;
     struct router_totals server; /* all zero without clients */
     struct extra extras[EXTRAS_MAX];
@@ -78,7 +80,8 @@ static void take_snapshot(struct subject *subject, struct snapshot *out)
 {
     memset(out, 0, sizeof *out);
     out->edge = window_edge_now();
-    out->process_cpu_ns = platform_process_cpu_ns() - platform_thread_cpu_ns();
+    out->watching_cpu_ns = platform_thread_cpu_ns();
+    out->process_cpu_ns = platform_process_cpu_ns() - out->watching_cpu_ns;
     pilfer_totals(subject->executor, &out->totals);
     server_totals(subject, &out->server);
     pilfer_extras(subject->executor, take_extra, out);
@@ -95,7 +98,7 @@ static void refresh_page(struct subject *subject)
     server_totals(subject, &server);
     counter_page_begin(subject->page);
     counter_page_set(subject->page, index++, "requests", server.requests_answered);
-    counter_page_set(subject->page, index++, "cpu_ns", platform_process_cpu_ns());
+    counter_page_set(subject->page, index++, "cpu_ns", platform_process_cpu_ns() - platform_thread_cpu_ns());
     counter_page_set(subject->page, index++, "workers_started", totals.workers_started);
     counter_page_set(subject->page, index++, "voluntary_switches", totals.voluntary_switches);
     counter_page_set(subject->page, index++, "involuntary_switches", totals.involuntary_switches);
@@ -237,6 +240,7 @@ static void say_window(const struct snapshot *first, const struct snapshot *last
     role_say_integer("last.monotonic_ns", last->edge.monotonic_ns);
     role_say_integer("last.boot_ns", last->edge.boot_ns);
     role_say_integer("window.process_cpu_ns", last->process_cpu_ns - first->process_cpu_ns);
+    role_say_integer("window.watching_cpu_ns", last->watching_cpu_ns - first->watching_cpu_ns);
     role_say_integer("window.thread_cpu_ns", window.thread_cpu_ns);
     role_say_integer("window.run_delay_ns", window.run_delay_ns);
     role_say_integer("window.voluntary_switches", window.voluntary_switches);

@@ -313,7 +313,10 @@ static void say_window(const struct tree_sample *first, const struct tree_sample
 {
     struct tree_difference window;
     tree_difference(first, last, &window);
-    role_say_integer("window.process_cpu_ns", window.cpu_ns);
+    if (window.cpu_went_back)
+        role_say_integer("window.cpu_went_back", 1);
+    else
+        role_say_integer("window.process_cpu_ns", window.cpu_ns);
     role_say_integer("window.thread_cpu_ns", window.run_ns);
     role_say_integer("window.run_delay_ns", window.delay_ns);
     role_say_integer("window.voluntary_switches", window.voluntary);

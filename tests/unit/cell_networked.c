@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Promises: router and echo are measured over real sockets, nothing is lost between clients, server and extension, and
- * the columns of the three processes are there; when any of the three is killed the cell ends with a line that names
- * it, and neither a process nor a listening socket is left; a served router answers a client of its own, counts it, and
- * ends when told.
+ * the columns of the three processes are there, what watching takes apart; when any of the three is killed the cell
+ * ends with a line that names it, and neither a process nor a listening socket is left; a served router answers a
+ * client of its own, counts it, and ends when told.
  *
  * Method: small cells of this program, which is also each of the three processes.
  */
@@ -137,6 +137,29 @@ START_TEST(steady_cpu)
 }
 END_TEST
 
+/* What it takes to watch the goal and to read the figures is said apart from the CPU of the rest. */
+START_TEST(watching_is_said)
+{
+    static const char *const pairs[] = {"scheduler", "dotnet", "workload", "echo", NULL};
+    struct configuration configuration;
+    struct processes processes;
+    char message[CELL_MESSAGE_SIZE];
+    uint64_t process_ns, watching_ns;
+    const struct processes_options options = {.seed = 1, .seconds = 60};
+    configure(&configuration, pairs);
+    ck_assert_msg(processes_start(&processes, &configuration, &options, NULL, message) == CELL_MEASURED, "%s", message);
+    uint64_t now_ns = window_now_ns();
+    const struct window window = {now_ns + 100000000, now_ns + 700000000};
+    processes_announce(&processes, &window, now_ns, 0);
+    ck_assert_msg(processes_wait_until(&processes, window.end_ns) == CELL_MEASURED, "%s", message);
+    ck_assert_msg(processes_stop(&processes, 0) == CELL_MEASURED, "%s", message);
+    ck_assert(report_integer(&processes.router->report, "window.process_cpu_ns", &process_ns));
+    ck_assert(report_integer(&processes.router->report, "window.watching_cpu_ns", &watching_ns));
+    ck_assert(watching_ns > 0 && process_ns > 0);
+    processes_end(&processes);
+}
+END_TEST
+
 static int connect_to(uint64_t port)
 {
     struct sockaddr_in address = {
@@ -253,6 +276,7 @@ int main(int argc, char **argv)
     tcase_add_test(cases, published_calls);
     tcase_add_test(cases, longest_warm_up);
     tcase_add_test(cases, steady_cpu);
+    tcase_add_test(cases, watching_is_said);
     tcase_add_loop_test(cases, killed, 0, 3);
 #ifndef __SANITIZE_THREAD__
     /* The thread sanitizer delivers no signal to a handler in a child forked from a process with threads. */

@@ -3,7 +3,8 @@
  * Promises: a foreign server is measured as the model is, under its own name, with what its start line says and nothing
  * else of the environment; one that does not start, answers, or stay on loopback is refused in one line that says what
  * it wrote; whatever ends a cell, the runner's death included, no process that the target started is left; a window
- * that waits for steady CPU begins when it is steady, but not within the target's own warm-up.
+ * that waits for steady CPU begins when it is steady, but not within the target's own warm-up; CPU that cannot be known
+ * is said to be so.
  *
  * Method: this program is also the servers, each of which does one thing right or wrong.
  */
@@ -39,6 +40,9 @@ extern char **environ;
 #else
 #define ARE_THREADS(found, expected) ((found) == (expected))
 #endif
+
+/* Of a child whose server forgets it: more than the server itself uses in a window. */
+#define BURNT_NS UINT64_C(1000000000)
 
 #define ANSWER    "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 #define NOT_FOUND "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
@@ -87,7 +91,47 @@ struct manner {
     bool is_picky; /* only what asks for /any */
     int late;      /* after so many requests, it listens to the whole world too */
     enum burning burning;
+    pid_t child; /* if any: killed a second after so many requests, and nobody waits for it */
+    int requests_before;
 };
+
+/* Called for each request. */
+static void forget_child(struct manner *manner)
+{
+    static uint64_t due_ns;
+    if (manner->child == 0)
+        return;
+    if (--manner->requests_before == 0)
+        due_ns = clock_ns(CLOCK_MONOTONIC) + 1000000000;
+    if (manner->requests_before > 0 || clock_ns(CLOCK_MONOTONIC) < due_ns)
+        return;
+    kill(manner->child, SIGKILL);
+    manner->child = 0;
+}
+
+/* A child that has used some CPU, and whose end the server will ignore. */
+static pid_t start_burnt_child(void)
+{
+    int ends[2];
+    char byte;
+    signal(SIGCHLD, SIG_IGN);
+    if (pipe(ends) != 0)
+        exit(4);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(SERVER_LIFE_S);
+        while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < BURNT_NS)
+            continue;
+        close(ends[0]);
+        close(ends[1]);
+        for (;;)
+            pause();
+    }
+    close(ends[1]);
+    if (read(ends[0], &byte, 1) != 0)
+        exit(4);
+    return child;
+}
 
 static void serve(int listener, struct manner manner)
 {
@@ -102,6 +146,7 @@ static void serve(int listener, struct manner manner)
                 bool is_right = !manner.is_picky || strncmp(request, "GET /any ", 9) == 0;
                 const char *text = is_right ? manner.answer : NOT_FOUND;
                 burn(manner.burning);
+                forget_child(&manner);
                 if (write(polled[i].fd, text, strlen(text)) < 0 || --manner.late != 0)
                     continue;
                 listen_on(INADDR_ANY, 0);
@@ -175,6 +220,8 @@ static int run_server(char **arguments)
         .burning = strcmp(mode, "steady") == 0    ? BURNS_A_MILLISECOND
                    : strcmp(mode, "growing") == 0 ? BURNS_MORE_AND_MORE
                                                   : BURNS_NOTHING,
+        .child = strcmp(mode, "forgetful") == 0 ? start_burnt_child() : 0,
+        .requests_before = 20, /* those of clients, then */
     };
     serve(listener, manner);
     return 0;
@@ -313,6 +360,31 @@ START_TEST(test_waits_for_a_drifting_one)
 }
 END_TEST
 
+/* In the middle of the window the only other process of the target ends, and takes its CPU with it. */
+START_TEST(test_cpu_that_goes_back)
+{
+    struct configuration configuration;
+    struct result result;
+    char message[CELL_MESSAGE_SIZE] = "";
+    const struct cell_options options = {.foreign_limit_percent = 1e6, .tries_max = 1};
+    double unused;
+    write_target("forgetful", "");
+    configure(&configuration);
+    configuration_set(&configuration, "mode", "paced");
+    configuration_set(&configuration, "arrivals", "constant");
+    configuration_set(&configuration, "rate", "100");
+    configuration_set(&configuration, "duration", "2");
+    result_init(&result);
+    ck_assert_msg(cell_measure(&configuration, 1, &options, &result, message) == CELL_MEASURED, "%s", message);
+    ck_assert(number(&result, "valid") == 0);
+    ck_assert_str_eq(message, "CPU of the target went back: a process ended whose parent did not wait for it");
+    ck_assert(!result_get_number(&result, "router_cpu_percent", &unused));
+    ck_assert(!result_get_number(&result, "router_self_cpu_percent", &unused));
+    ck_assert(number(&result, "processes") == 1);
+    result_fini(&result);
+}
+END_TEST
+
 static const struct {
     const char *mode, *more, *expected;
 } refusals[] = {
@@ -387,6 +459,39 @@ START_TEST(test_is_told_what_its_file_says)
     ck_assert_ptr_null(strstr(text, "MOST="));
     ck_assert_ptr_null(strstr(text, "NOT_PASSED="));
     ck_assert_ptr_null(strstr(text, "ABSENT="));
+}
+END_TEST
+
+/* The quota is the server's, and all that it starts has its share of it; the group goes with the cell. */
+START_TEST(test_keeps_to_its_quota)
+{
+    struct configuration configuration;
+    struct result result;
+    struct processes processes;
+    char message[CELL_MESSAGE_SIZE] = "", group[CGROUP_PATH_SIZE];
+    const struct cell_options options = {.foreign_limit_percent = 1e6, .tries_max = 1};
+    write_target("steady", "");
+    configure(&configuration);
+    configuration_set(&configuration, "quota-percent", "20");
+    result_init(&result);
+    enum cell_status status = cell_measure(&configuration, 1, &options, &result, message);
+    if (status == CELL_SURROUNDINGS && strstr(message, "control group") != NULL) {
+        printf("not tried: %s\n", message);
+        result_fini(&result);
+        return;
+    }
+    ck_assert_msg(status == CELL_MEASURED, "%s", message);
+    ck_assert_str_eq(result_get_text(&result, "quota_percent"), "20");
+    ck_assert(number(&result, "requests") > 0 && number(&result, "throttled_periods") > 0);
+    ck_assert_double_lt(number(&result, "router_cpu_percent"), 40); /* three periods or so */
+    result_fini(&result);
+
+    const struct processes_options started = {.seed = 1, .seconds = 60};
+    ck_assert_msg(processes_start(&processes, &configuration, &started, NULL, message) == CELL_MEASURED, "%s", message);
+    snprintf(group, sizeof group, "%s", processes.quota.path);
+    ck_assert_int_eq(access(group, F_OK), 0);
+    processes_end(&processes);
+    ck_assert_int_ne(access(group, F_OK), 0);
 }
 END_TEST
 
@@ -508,8 +613,10 @@ int main(int argc, char **argv)
     tcase_add_test(cases, test_is_measured);
     tcase_add_test(cases, test_begins_when_steady);
     tcase_add_test(cases, test_waits_for_a_drifting_one);
+    tcase_add_test(cases, test_cpu_that_goes_back);
     tcase_add_loop_test(cases, test_is_refused, 0, sizeof refusals / sizeof refusals[0]);
     tcase_add_test(cases, test_is_told_what_its_file_says);
+    tcase_add_test(cases, test_keeps_to_its_quota);
     tcase_add_test(cases, test_ends_with_the_cell);
     tcase_add_test(cases, test_its_death_is_told);
 #ifndef __SANITIZE_THREAD__

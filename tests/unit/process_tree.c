@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Promises: the CPU of a tree is that of every process in it, however deep, in whatever session, with what ended inside
- * it; its threads and switches are seen; killing it leaves none alive; where it listens is seen, and a socket that
- * other machines may reach is told from one on loopback.
+ * it, and where it goes back that is told; its threads and switches are seen; killing it leaves none alive; where it
+ * listens is seen, and a socket that other machines may reach is told from one on loopback.
  *
  * Method: small trees of this program, whose processes report their own clocks, against what is read from outside.
  */
@@ -220,6 +220,55 @@ START_TEST(test_difference)
 }
 END_TEST
 
+/* A number that was given to another thread in between, which has done less, belongs to one that is new. */
+START_TEST(test_difference_of_reused_numbers)
+{
+    struct tree_thread before[] = {
+        {10, 100, 10, 5, 50}, {11, 100, 10, 5, 50}, {12, 100, 10, 5, 50}, {13, 100, 10, 5, 50}};
+    struct tree_thread after[] = {{10, 99, 10, 5, 50}, {11, 100, 9, 5, 50}, {12, 100, 10, 4, 50}, {13, 100, 10, 5, 49}};
+    const struct tree_sample first = {.threads = before, .thread_count = 4, .cpu_ns = 40};
+    const struct tree_sample last = {.threads = after, .thread_count = 4, .cpu_ns = 40};
+    struct tree_difference difference;
+    tree_difference(&first, &last, &difference);
+    ck_assert_uint_eq(difference.run_ns, 99 + 3 * 100);
+    ck_assert_uint_eq(difference.delay_ns, 9 + 3 * 10);
+    ck_assert_uint_eq(difference.voluntary, 4 + 3 * 5);
+    ck_assert_uint_eq(difference.involuntary, 49 + 3 * 50);
+    ck_assert_uint_eq(difference.threads_started, 4);
+    ck_assert_uint_eq(difference.threads_ended, 4);
+    ck_assert(!difference.cpu_went_back);
+}
+END_TEST
+
+/* A child that used CPU and has ended without anybody waiting for it takes its clock with it. */
+START_TEST(test_cpu_that_goes_back)
+{
+    struct tree_sample first, last;
+    struct tree_difference difference;
+    int ends[2];
+    char byte;
+    ck_assert_int_eq(pipe(ends), 0);
+    signal(SIGCHLD, SIG_IGN);
+    pid_t child = fork();
+    if (child == 0) {
+        burn_ns(100000000);
+        ck_assert_int_eq(write(ends[1], "", 1), 1);
+        wait_for_ever();
+    }
+    ck_assert_int_eq(read(ends[0], &byte, 1), 1);
+    process_tree_sample(getpid(), &first);
+    ck_assert_uint_ge(first.cpu_ns, 100000000);
+    kill(child, SIGKILL);
+    ck_assert_int_eq(waitpid(child, NULL, 0), -1); /* it waits for the end none the less */
+    process_tree_sample(getpid(), &last);
+    tree_difference(&first, &last, &difference);
+    ck_assert(difference.cpu_went_back);
+    ck_assert_uint_eq(difference.cpu_ns, 0);
+    tree_sample_fini(&first);
+    tree_sample_fini(&last);
+}
+END_TEST
+
 /* ---- listening ---- */
 
 static int listen_on(int family, const char *address, uint16_t *port)
@@ -310,6 +359,8 @@ int main(void)
     tcase_add_test(cases, test_cpu_of_what_has_ended_below);
     tcase_add_test(cases, test_threads_and_switches);
     tcase_add_test(cases, test_difference);
+    tcase_add_test(cases, test_difference_of_reused_numbers);
+    tcase_add_test(cases, test_cpu_that_goes_back);
     tcase_add_loop_test(cases, test_listeners, 0, sizeof addresses / sizeof addresses[0]);
     tcase_add_test(cases, test_connections);
     SRunner *runner = srunner_create(suite);
