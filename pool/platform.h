@@ -72,8 +72,12 @@ uint64_t platform_process_cpu_ns(void);
 
 /* ---- waiting ---- */
 
-/* Busy-waits count x PLATFORM_PAUSE_NS with the processor's pause hint. */
+/* Busy-waits count x PLATFORM_PAUSE_NS with the processor's pause hint, as near as whole instructions come to that. */
 void platform_pause(uint32_t count);
+
+/* Units of the longest pause of one back-off step: 272 ns, in units as long as they are on this machine; 7 where they
+ * are 37 ns. Constant after platform_init. */
+uint32_t platform_pause_units_max(void);
 
 /* Gives the CPU to another runnable thread, if there is one (sched_yield). */
 void platform_yield(void);

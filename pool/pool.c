@@ -28,7 +28,7 @@
 /* ---- the counts word ---- */
 
 /* Adds to the fields of the counts word. */
-void pool_counts_change(struct pool *pool, int engaged, int existing, int blocked)
+struct pool_counts pool_counts_change(struct pool *pool, int engaged, int existing, int blocked)
 {
     uint64_t word = shared_u64_load_relaxed(&pool->counts); /* re-checked by CAS */
     struct pool_counts counts;
@@ -40,13 +40,15 @@ void pool_counts_change(struct pool *pool, int engaged, int existing, int blocke
         /* Full order: a worker's exit from engaged is before its last look, a submitter's publication before this. */
     } while (!shared_u64_cas_seq_cst(&pool->counts, &word, counts_pack(counts)));
     counter_raise(&pool->workers_max, counts.engaged);
+    return counts;
 }
 
-/* No thread could be started: no more are tried, and those that exist do the work. */
-static void thread_failed(struct pool *pool, struct worker *self)
+/* No thread could be started: those that exist do the work. Another start is tried only after one of them has retired,
+ * or if two fail at once and the limit of the first one stays. engaged: how the counts of engaged workers change. */
+static void thread_failed(struct pool *pool, struct worker *self, int engaged)
 {
-    shared_u32_store_relaxed(&pool->thread_limit, shared_u32_load_relaxed(&pool->existing)); /* counter only */
-    pool_counts_change(pool, -1, -1, 0);
+    struct pool_counts counts = pool_counts_change(pool, engaged, -1, 0);
+    shared_u32_store_relaxed(&pool->thread_limit, counts.existing); /* counter only */
     pool_count(pool, self, COUNTER_thread_failures, 1);
 }
 
@@ -80,7 +82,7 @@ bool pool_engage(struct pool *pool, struct worker *self)
         if (engaged != POOL_NEEDS_THREAD || worker_add(pool) == 0)
             return engaged != POOL_FULL;
         /* While the thread was being started, the goal looked reached to others: look once more for an existing one. */
-        thread_failed(pool, self);
+        thread_failed(pool, self, -1);
     }
 }
 
@@ -88,11 +90,8 @@ void pool_start_thread(struct pool *pool, struct worker *self)
 {
     /* The signal was given before: if no thread can be started, an existing worker takes it, or it is left over and
      * some worker finds nothing for it. Counted as engaged it stays: whoever takes the signal gives that back. */
-    if (worker_add(pool) == 0)
-        return;
-    shared_u32_store_relaxed(&pool->thread_limit, shared_u32_load_relaxed(&pool->existing)); /* counter only */
-    pool_counts_change(pool, 0, -1, 0);
-    pool_count(pool, self, COUNTER_thread_failures, 1);
+    if (worker_add(pool) != 0)
+        thread_failed(pool, self, 0);
 }
 
 bool pool_has_room(const struct pool *pool)

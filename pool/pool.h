@@ -45,8 +45,8 @@ struct pool_private {
 int pool_create(const struct pilfer_options *options, const struct scheduler *scheduler, const struct idle_policy *idle,
                 const struct sizing_policy *sizing, struct pool **out);
 
-/* Adds to the fields of the counts word; full order. */
-void pool_counts_change(struct pool *pool, int engaged, int existing, int blocked);
+/* Adds to the fields of the counts word, and returns what they are then; full order. */
+struct pool_counts pool_counts_change(struct pool *pool, int engaged, int existing, int blocked);
 
 /* The end of what pool_disengage_over began: the worker holds nothing any more that others cannot see. */
 void pool_handed_over(struct worker *worker);

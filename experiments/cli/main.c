@@ -22,7 +22,7 @@ const struct verb verbs[] = {
     {
         .name = "list",
         .arguments = "[WHAT]",
-        .summary = "What there is: schedulers, bounds, policies, workloads, sweeps",
+        .summary = "What there is: schedulers, bounds, policies, workloads, sweeps, targets",
         .details = "Without WHAT everything; with it one item a line, its name first.",
         .arguments_max = 1,
         .words = words_lists,
@@ -56,9 +56,10 @@ const struct verb verbs[] = {
         .name = "reproduce",
         .arguments = "",
         .summary = "The finding, end to end: measure, compare with the published figures, draw",
-        .details = "Measures the built-in sweep high-cpu. --quick measures its closed loop only, in under a "
-                   "minute. --published measures the sweep published instead, and draws nothing. --fidelity "
-                   "holds the models of the .NET pool against the real runtime, in the sweep fidelity.",
+        .details = "Measures the built-in sweep high-cpu in about five minutes; --quick measures its closed loop only, "
+                   "in under a minute. --published measures the sweep published instead, and draws nothing: 11 to 36 "
+                   "minutes, with --quick half a minute. --fidelity holds the models of the .NET pool against the real "
+                   "runtime, in the sweep fidelity: about two hours, with --quick a quarter of an hour.",
         .options = TAKES_MEASURING | TAKES(set) | TAKES(quick) | TAKES(published) | TAKES(fidelity) | TAKES(resume) |
                    TAKES(output_dir) | TAKES(force),
         .run = verb_reproduce,

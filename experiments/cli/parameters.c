@@ -209,7 +209,7 @@ static bool name_at(const char *registry, uint32_t index, struct parameter_choic
     if (strcmp(registry, "targets") == 0) {
         const struct shipped_target *shipped = index > 0 ? shipped_target(index - 1) : NULL;
         *out = shipped != NULL ? (struct parameter_choice){shipped->name, shipped->description, false}
-                               : (struct parameter_choice){"none", "the model", true};
+                               : (struct parameter_choice){"none", "the model", false};
         return index == 0 || shipped != NULL;
     }
     if (strcmp(registry, "workloads") == 0 && index < sizeof workloads / sizeof workloads[0]) {

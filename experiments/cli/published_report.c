@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of the published rows; see published_report.h.
+ * The tables of the published rows; see published_report.h.
  */
 #include "published_report.h"
 
 #include "decimal.h"
+#include "executor_parts.h"
 #include "published.h"
 #include "reproduction.h"
 
@@ -22,15 +23,33 @@ static bool knob_is(const struct cell *cell, const char *name, const char *expec
     return text != NULL && strcmp(text, expected) == 0;
 }
 
-static const struct cell *find_row(const struct cell_set *cells, const struct published_figure *figure)
+/* A row with numbers calls SetMinThreads first, with 1; one without calls nothing. */
+static const char *published_minimum(const struct published_figure *figure)
 {
+    bool no_call = strcmp(figure->max_workers, "default") == 0 && strcmp(figure->max_io, "default") == 0;
+    return no_call ? "default" : "1";
+}
+
+/* The cell of a row; NULL if there is none, or if several fit and nothing tells them apart (*several out). */
+static const struct cell *find_row(const struct cell_set *cells, const struct published_figure *figure, bool *several)
+{
+    const struct cell *found = NULL;
+    size_t fits = 0;
+    bool same_minimum = false;
     for (size_t i = 0; i < cells->count; i++) {
         const struct cell *cell = &cells->cells[i];
-        if (knob_is(cell, "max_workers", figure->max_workers) && knob_is(cell, "spin_limit", figure->spin_limit) &&
-            knob_is(cell, "max_completion_threads", figure->max_io))
-            return cell;
+        if (!knob_is(cell, "max_workers", figure->max_workers) || !knob_is(cell, "spin_limit", figure->spin_limit) ||
+            !knob_is(cell, "max_completion_threads", figure->max_io))
+            continue;
+        bool is_same = knob_is(cell, "min_workers", published_minimum(figure));
+        if (same_minimum && !is_same)
+            continue;
+        fits = is_same == same_minimum ? fits + 1 : 1;
+        same_minimum = is_same;
+        found = cell;
     }
-    return NULL;
+    *several = fits > 1;
+    return fits == 1 ? found : NULL;
 }
 
 static void published_percent(const struct published_figure *figure, char *out, size_t size)
@@ -80,18 +99,23 @@ static void add_pair(struct pairs *pairs, const struct published_figure *figure,
 }
 
 /* Figures of another machine: what can be compared is the order of the rows. */
-static void say_order(const struct pairs *pairs, const struct result_set *set, FILE *out)
+static void say_order(const struct pairs *pairs, FILE *out)
 {
-    double cores, correlation = statistics_rank_correlation(pairs->published, pairs->measured, pairs->count);
+    double correlation = statistics_rank_correlation(pairs->published, pairs->measured, pairs->count);
     char text[DECIMAL_SIZE];
+    if (isfinite(correlation))
+        reproduction_say(out, "Rank correlation of published and measured, %zu rows: %s", pairs->count,
+                         decimal_print_fixed(correlation, 2, text));
+}
+
+static void say_cores(const struct result_set *set, FILE *out)
+{
+    double cores;
     if (set->count > 0 && result_get_number(&set->rows[0], "cores", &cores) && cores < PUBLISHED_CORES)
         reproduction_say(out,
                          "The published machine had %d cores, this one has %.0f: no row can be above %.0f %% here, "
                          "and it is the order of the rows that can be compared.",
                          PUBLISHED_CORES, cores, 100 * cores);
-    if (isfinite(correlation))
-        reproduction_say(out, "Rank correlation of published and measured, %zu rows: %s", pairs->count,
-                         decimal_print_fixed(correlation, 2, text));
 }
 
 /* Prints a row; true if it counts. *disturbed out: all its repeats were. */
@@ -149,37 +173,56 @@ static void say_unsteady(const struct result_set *set, FILE *out)
                          waited - unsteady, waited);
 }
 
-size_t published_report_print(const struct result_set *set, FILE *out)
+/* The table of one label and what is said of it. Returns the rows that count. */
+static size_t print_part(const struct published_figures *figures, const struct executor_part *part, FILE *out)
 {
-    struct published_figures figures;
     struct cell_set cells;
     struct pairs pairs = {.count = 0};
-    size_t disturbed_rows = 0;
-    published_read(&figures);
-    cell_set_init(&cells, set);
-    fprintf(out, "The published rows: router CPU in percent of one CPU\n\n");
+    size_t disturbed_rows = 0, unclear_rows = 0;
+    cell_set_init(&cells, &part->rows);
+    fprintf(out, "The published rows%s%s: router CPU in percent of one CPU\n\n", part->name[0] != '\0' ? ", " : "",
+            part->name);
     fprintf(out, ROW, "max-workers", "max-completion-threads", "spin-limit", "published %", "measured %", "spread",
             "requests/s", "CPU us/request", "goal", "engaged", "warmup s");
-    for (size_t i = 0; i < figures.count; i++) {
-        bool disturbed;
-        const struct cell *cell = find_row(&cells, &figures.rows[i]);
-        if (print_row(&figures.rows[i], cell, &disturbed, out))
-            add_pair(&pairs, &figures.rows[i], cell, disturbed);
+    for (size_t i = 0; i < figures->count; i++) {
+        bool disturbed, several;
+        const struct cell *cell = find_row(&cells, &figures->rows[i], &several);
+        if (print_row(&figures->rows[i], cell, &disturbed, out))
+            add_pair(&pairs, &figures->rows[i], cell, disturbed);
         disturbed_rows += disturbed;
+        unclear_rows += several;
     }
     fprintf(out, "\n");
     reproduction_say(out, "%zu of %zu rows have a measured value beside the published one.", pairs.count,
-                     figures.count);
+                     figures->count);
+    if (unclear_rows > 0)
+        reproduction_say(out, "%zu rows fit several cells, which differ in other settings: they are below, not here.",
+                         unclear_rows);
     if (disturbed_rows > 0)
         reproduction_say(out, "~ %zu rows stand on disturbed repeats alone: the machine was busy with other work.",
                          disturbed_rows);
-    reproduction_say(out, "goal: workers that may be engaged at once, median in the window; engaged: the mean number "
-                          "that were, those that have been promised a signal included.");
-    say_unsteady(set, out);
-    say_order(&pairs, set, out);
-    published_say_completion_threads(out);
-    reproduction_say(out, "%s", figures.source);
+    say_unsteady(&part->rows, out);
+    say_order(&pairs, out);
     fprintf(out, "\n");
     cell_set_fini(&cells);
     return pairs.count;
+}
+
+size_t published_report_print(const struct result_set *set, FILE *out)
+{
+    struct published_figures figures;
+    struct executor_parts parts;
+    size_t counting = 0;
+    published_read(&figures);
+    executor_parts_init(&parts, set);
+    for (size_t i = 0; i < parts.count; i++)
+        counting += print_part(&figures, &parts.parts[i], out);
+    executor_parts_fini(&parts);
+    reproduction_say(out, "goal: workers that may be engaged at once, median in the window; engaged: the mean number "
+                          "that were, those that have been promised a signal included.");
+    say_cores(set, out);
+    published_say_completion_threads(out);
+    reproduction_say(out, "%s", figures.source);
+    fprintf(out, "\n");
+    return counting;
 }

@@ -5,6 +5,7 @@
 #include "reproduction.h"
 
 #include "decimal.h"
+#include "executor_parts.h"
 #include "published.h"
 
 #include <math.h>
@@ -352,21 +353,34 @@ static void print_ratios(const struct cell_set *cells, const char *mode, const c
     fprintf(out, "\n");
 }
 
-void reproduction_print(const struct store_sweep *sweep, const struct result_set *set, FILE *out)
+static void print_part(const struct published_figures *published, const struct store_sweep *sweep,
+                       const struct executor_part *part, FILE *out)
 {
-    struct published_figures published;
     struct cell_set cells;
-    published_read(&published);
-    cell_set_init(&cells, set);
-    fprintf(out, "The finding on this machine: sweep %lld, %s, seed %llu\n", (long long)sweep->id, sweep->name,
-            (unsigned long long)sweep->seed);
+    cell_set_init(&cells, &part->rows);
+    fprintf(out, "The finding on this machine%s%s: sweep %lld, %s, seed %llu\n", part->name[0] != '\0' ? ", " : "",
+            part->name, (long long)sweep->id, sweep->name, (unsigned long long)sweep->seed);
     reproduction_say(out, "Medians with 95 %% intervals [from %d repeats up], or ranges (low to high) below.",
                      STATISTICS_INTERVAL_MINIMUM);
     fprintf(out, "\n");
-    print_closed(&published, &cells, out);
+    print_closed(published, &cells, out);
     print_ratios(&cells, "closed", CPU_PERCENT, "router CPU %, closed loop", out);
     print_paced(&cells, REPRODUCTION_RATE_RPS, out);
     print_ratios(&cells, "paced", CPU_US, "router CPU per request, paced", out);
-    reproduction_print_text(&published, &cells, out);
+    reproduction_print_text(published, &cells, out);
     cell_set_fini(&cells);
+}
+
+void reproduction_print(const struct store_sweep *sweep, const struct result_set *set, FILE *out)
+{
+    struct published_figures published;
+    struct executor_parts parts;
+    published_read(&published);
+    executor_parts_init(&parts, set);
+    for (size_t i = 0; i < parts.count; i++) {
+        if (i > 0)
+            fprintf(out, "\n");
+        print_part(&published, sweep, &parts.parts[i], out);
+    }
+    executor_parts_fini(&parts);
 }

@@ -3,7 +3,8 @@
  * The report of `pilfer reproduce`: what the high-cpu sweep says on this machine, beside the published figures.
  *
  * How it works. Every sentence follows from the stored repeats: it is chosen by a comparison of numbers and holds those
- * numbers. Nothing is printed about a cell that was not measured.
+ * numbers. Nothing is printed about a cell that was not measured. Each label has a report of its own
+ * (executor_parts.h).
  *
  * Yardstick. The A/A spread: the largest ratio between the median of the odd and of the even repeats of one cell, over
  * the cells that are compared. A ratio of two cells counts as seen when the lower end of its interval lies beyond it.

@@ -269,5 +269,7 @@ int verb_calibrate(const struct invocation *invocation)
            "what a sampled one adds: a reading of the CPU clock");
     printf("%-20s %10.1f %10s %10s  %s\n", "pause-instruction", (double)platform_pause_instruction_ps() / 1000, "", "",
            "the processor's own pause hint");
+    printf("%-20s %10u %10s %10s  %s\n", "longest-pause", platform_pause_units_max(), "", "",
+           "units of pause, not ns, in the longest step of a back-off");
     return EXIT_DONE;
 }

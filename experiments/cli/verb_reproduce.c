@@ -99,8 +99,10 @@ static int reproduce_published(const struct invocation *invocation)
 {
     struct specification specification;
     int64_t sweep_id = 0;
-    if (invocation->options[OPTION_output_dir] != NULL)
-        return complain("reproduce: --published draws no pictures; leave --output-dir out"), EXIT_USAGE;
+    if (invocation->options[OPTION_output_dir] != NULL || invocation->options[OPTION_force] != NULL)
+        return complain("reproduce: --published draws no pictures; leave %s out",
+                        invocation->options[OPTION_output_dir] != NULL ? "--output-dir" : "--force"),
+               EXIT_USAGE;
     if (specification_parse_selector(PUBLISHED_SWEEP_NAME, stderr, &specification) != 0)
         return EXIT_USAGE;
     if (invocation->options[OPTION_quick] != NULL)

@@ -72,7 +72,8 @@ void plan_configuration(const struct plan *plan, uint32_t cell, struct configura
  * plan's own. At most PLAN_SEED_MAX. */
 uint64_t plan_step_seed(const struct plan *plan, uint32_t repeat);
 
-/* What --show-plan prints: cells, order, seed, notes, estimate. */
+/* What --show-plan prints: cells, order (of many repeats how it is made), seed, notes, estimate. A cell is told with
+ * more than its id, so that cells of one plan can be told apart by reading: mode=closed beside mode=paced. */
 void plan_print(const struct plan *plan, FILE *out);
 
 #endif

@@ -7,6 +7,7 @@
 #include "cli/memory.h"
 #include "runner/effect.h"
 #include "runner/progress.h"
+#include "runner/settings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,19 +33,31 @@ static char *text_close(struct text *text)
     return text->bytes;
 }
 
+/* What a cell is named after: the model's scheduler, or the target. */
+static const char *first_key(const struct configuration *configuration)
+{
+    return strcmp(configuration_text(configuration, "target"), "none") == 0 ? "scheduler" : "target";
+}
+
+/* Whether a cell's id has this parameter behind the first. */
+static bool is_in_id(const struct configuration *configuration, uint32_t parameter)
+{
+    const struct parameter *row = &parameters[parameter];
+    if (!(row->flags & PARAMETER_IDENTITY) || strcmp(row->key, first_key(configuration)) == 0)
+        return false;
+    return strcmp(configuration->values[parameter], row->initial) != 0 ||
+           (strcmp(row->key, "rate") == 0 && effect_taken_by(configuration, parameter, NULL) == NULL);
+}
+
 char *plan_cell_id(const struct configuration *configuration)
 {
     struct text text;
     text_open(&text);
-    const char *first = strcmp(configuration_text(configuration, "target"), "none") == 0 ? "scheduler" : "target";
+    const char *first = first_key(configuration);
     fprintf(text.stream, "%s=%s", first, configuration_text(configuration, first));
     for (uint32_t i = 0; i < parameter_count; i++) {
-        const struct parameter *parameter = &parameters[i];
-        if (!(parameter->flags & PARAMETER_IDENTITY) || strcmp(parameter->key, first) == 0)
-            continue;
-        bool is_named = strcmp(parameter->key, "rate") == 0 && effect_taken_by(configuration, i, NULL) == NULL;
-        if (is_named || strcmp(configuration->values[i], parameter->initial) != 0)
-            fprintf(text.stream, " %s=%s", parameter->key, configuration->values[i]);
+        if (is_in_id(configuration, i))
+            fprintf(text.stream, " %s=%s", parameters[i].key, configuration->values[i]);
     }
     return text_close(&text);
 }
@@ -89,7 +102,8 @@ char *plan_canonical_text(const struct plan *plan, bool seed_given, char *const 
 
 /* ---- what --show-plan prints ---- */
 
-#define PRINTED_WIDTH 100
+#define PRINTED_WIDTH     100
+#define PRINTED_STEPS_MAX 200 /* the order of more is not printed */
 
 static void print_order(const struct plan *plan, FILE *out)
 {
@@ -106,10 +120,48 @@ static void print_order(const struct plan *plan, FILE *out)
     fputc('\n', out);
 }
 
+static void say_order(const struct plan *plan, FILE *out)
+{
+    bool is_listed = plan->specification->order == SPECIFICATION_ORDER_LISTED;
+    fprintf(out, "  %u blocks; block N measures each cell of N repeats or more once, %s\n",
+            plan->steps[plan->step_count - 1].repeat,
+            is_listed ? "in the order above" : "in an order drawn from the seed and N");
+}
+
+/* What is told of each cell: a parameter that one cell names, all name in which it matters, at its default too; only
+ * the word `default` still goes without saying. */
+static void find_told(const struct plan *plan, bool told[PARAMETER_LIMIT])
+{
+    memset(told, 0, PARAMETER_LIMIT * sizeof told[0]);
+    for (uint32_t cell = 0; cell < plan->cell_count; cell++) {
+        struct configuration configuration;
+        plan_configuration(plan, cell, &configuration);
+        for (uint32_t i = 0; i < parameter_count; i++)
+            told[i] |= is_in_id(&configuration, i) && strcmp(parameters[i].initial, "default") != 0;
+    }
+}
+
+/* The workload of a target is its own, and no setting that would have an effect. */
+static void print_cell(const struct configuration *configuration, const bool told[PARAMETER_LIMIT], FILE *out)
+{
+    const char *first = first_key(configuration);
+    fprintf(out, "%s=%s", first, configuration_text(configuration, first));
+    for (uint32_t i = 0; i < parameter_count; i++) {
+        const char *key = parameters[i].key;
+        bool is_workload = strcmp(key, "workload") == 0, is_first = strcmp(key, first) == 0;
+        if (told[i] && !is_first && (is_workload || effect_taken_by(configuration, i, NULL) == NULL))
+            fprintf(out, " %s=%s", key, is_workload ? settings_workload(configuration) : configuration->values[i]);
+        else if (is_in_id(configuration, i))
+            fprintf(out, " %s=%s", key, configuration->values[i]);
+    }
+    fputc('\n', out);
+}
+
 void plan_print(const struct plan *plan, FILE *out)
 {
     const struct specification *specification = plan->specification;
     char seconds[32], at_most[32];
+    bool told[PARAMETER_LIMIT];
     fprintf(out, "%s%s%s\n", specification->name, specification->description[0] != '\0' ? ": " : "",
             specification->description);
     progress_format_seconds(plan->seconds, seconds, sizeof seconds);
@@ -117,17 +169,18 @@ void plan_print(const struct plan *plan, FILE *out)
     fprintf(out, "%u cell%s, %u repeat%s, seed %llu, about %s, or %s on a busy machine\n\ncells:\n", plan->cell_count,
             plan->cell_count == 1 ? "" : "s", plan->step_count, plan->step_count == 1 ? "" : "s",
             (unsigned long long)plan->seed, seconds, at_most);
+    find_told(plan, told);
     for (uint32_t i = 0; i < plan->cell_count; i++) {
-        const struct plan_cell *cell = &plan->cells[i];
         struct configuration configuration;
         plan_configuration(plan, i, &configuration);
-        fprintf(out, "  %3u  %u x %s s  %s\n", i + 1, cell->repeats, configuration_text(&configuration, "duration"),
-                cell->id);
+        fprintf(out, "  %3u  %u x %s s  ", i + 1, plan->cells[i].repeats,
+                configuration_text(&configuration, "duration"));
+        print_cell(&configuration, told, out);
     }
     if (plan->note_count > 0)
         fprintf(out, "\nnotes:\n");
     for (uint32_t i = 0; i < plan->note_count; i++)
         fprintf(out, "  %s\n", plan->notes[i]);
     fprintf(out, "\norder:\n");
-    print_order(plan, out);
+    (plan->step_count <= PRINTED_STEPS_MAX ? print_order : say_order)(plan, out);
 }

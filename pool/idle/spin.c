@@ -4,7 +4,7 @@
  */
 #include "idle/spin.h"
 
-enum { STEPS_PER_LIMIT = 2, YIELD_THRESHOLD = 10, PAUSE_UNITS_MAX = 7 };
+enum { STEPS_PER_LIMIT = 2, YIELD_THRESHOLD = 10, DOUBLINGS_MAX = 30 };
 
 uint32_t spin_steps(const struct pool *pool)
 {
@@ -21,7 +21,8 @@ void spin_step(struct worker *worker, uint32_t step, bool pauses_only)
     bool pauses = pauses_only || (worker->pool->processors > 1 &&
                                   (step < YIELD_THRESHOLD || (step - YIELD_THRESHOLD) % 2 != 0));
     if (pauses) {
-        uint32_t units = step < 3 ? 1u << step : PAUSE_UNITS_MAX;
+        uint32_t longest = platform_pause_units_max();
+        uint32_t units = step <= DOUBLINGS_MAX && 1u << step < longest ? 1u << step : longest;
         worker_count(worker, COUNTER_spins, 1);
         platform_pause(units);
         return;

@@ -2,10 +2,11 @@
  *
  * The back-off of a worker that has nothing to do: short pauses that double, then pauses and yields by turns.
  *
- * How it works. A spin limit L means 2 L steps. Step i pauses 2^i units, at most 7, for i below 10 and for every odd
- * i - 10 after that; the other steps call sched_yield. On one processor the first 10 steps are left out and every other
- * one is a yield, since a pause cannot help. So L = 5 never yields (about 2 us), L = 70 yields 65 times (about 19 us of
- * pauses and 65 system calls).
+ * How it works. A spin limit L means 2 L steps. Step i pauses 2^i units, at most as many as are 272 ns on this machine
+ * (platform_pause_units_max: 7 where a unit is 37 ns), for i below 10 and for every odd i - 10 after that; the other
+ * steps call sched_yield. On one processor the first 10 steps are left out and every other one is a yield, since a
+ * pause cannot help. So L = 5 never yields (about 2 us), L = 70 yields 65 times (about 19 us of pauses and 65 system
+ * calls).
  *
  * Source. dotnet/runtime 8.0, LowLevelSpinWaiter and LowLevelLifoSemaphore (the doubling on Unix included).
  */

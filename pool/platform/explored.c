@@ -3,9 +3,9 @@
  * The explored back end of platform.h: threads, waiting and memory go to the engine (explored/explored.h).
  *
  * Time is not modelled: it grows with the steps of a run, CPU time is the same, and a deadline may come at any moment.
- * Pausing and yielding let another thread go on. There are always two CPUs.
+ * Pausing and yielding let another thread go on. There are always two CPUs, and a pause instruction is one unit long.
  */
-#include "platform.h"
+#include "platform/pause.h"
 
 #include <errno.h>
 
@@ -155,4 +155,9 @@ uint32_t platform_usable_cpus(void)
 uint64_t platform_pause_instruction_ps(void)
 {
     return PLATFORM_PAUSE_NS * 1000;
+}
+
+uint32_t platform_pause_units_max(void)
+{
+    return pause_units_max(platform_pause_instruction_ps());
 }

@@ -12,7 +12,7 @@
  * Sources. futex(2), membarrier(2), proc(5) (schedstat, status), sched_setaffinity(2), cgroups(7); Drepper, "Futexes
  * are tricky", 2011.
  */
-#include "platform.h"
+#include "platform/pause.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ _Atomic(uint32_t) ordered_real_fence_word;
 static bool stamp_is_tsc;
 static double stamp_ns_per_tick = 1.0;
 static uint64_t pause_instruction_ps = 10000;
-static uint32_t pauses_per_unit = 1;
+static uint32_t pauses_per_unit = 1, units_max = 1;
 static uint64_t thread_cpu_read_ns;
 
 static _Thread_local void *self_pointer;
@@ -179,14 +179,19 @@ static void measure_pause(void)
     pause_instruction_ps = best_ns * 1000 / PAUSES;
     if (pause_instruction_ps == 0)
         pause_instruction_ps = 1;
-    uint64_t per_unit = (PLATFORM_PAUSE_NS * 1000 + pause_instruction_ps / 2) / pause_instruction_ps;
-    pauses_per_unit = per_unit > 0 ? (uint32_t)per_unit : 1;
+    pauses_per_unit = pause_instructions_per_unit(pause_instruction_ps);
+    units_max = pause_units_max(pause_instruction_ps);
 }
 
 void platform_pause(uint32_t count)
 {
     for (uint64_t i = (uint64_t)count * pauses_per_unit; i > 0; i--)
         pause_instruction();
+}
+
+uint32_t platform_pause_units_max(void)
+{
+    return units_max;
 }
 
 uint64_t platform_pause_instruction_ps(void)

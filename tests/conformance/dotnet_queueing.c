@@ -8,7 +8,9 @@
  *
  * Source. specs: .NET 8 ThreadPoolWorkQueue (Enqueue, Dequeue, WorkStealingQueue) and ConcurrentQueueSegment.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "dotnet_items.h"
 #include "dotnet_play.h"
@@ -30,12 +32,6 @@ static struct still_task *number_tasks(uint32_t count)
 static struct foreign_lock_deque *deque_of(const struct pool *pool, uint32_t worker)
 {
     return &((struct dotnet_worker *)pool_worker(pool, worker)->queueing)->local;
-}
-
-static void expect(const char *what, uint64_t is, uint64_t expected)
-{
-    if (is != expected)
-        check_broken("%s: %llu, expected %llu", what, (unsigned long long)is, (unsigned long long)expected);
 }
 
 /* The end of an item whose read-modify-writes were counted, where they can be. */
@@ -158,13 +154,15 @@ static void check_one_exchange(const struct subject *subject)
     free(tasks);
 }
 
-enum { STRESS_TASKS = 1000000, THIEVES = 2, BURST_MAX = 7 };
+enum { ROUND_TASKS = 1000000, THIEVES = 2, BURST_MAX = 7, PAUSES = 16 };
 
 struct stress {
     struct foreign_lock_deque deque;
     struct shared_u32 done;   /* written once by the owner; the thieves then take one last look each */
-    struct shared_u32 *taken; /* [STRESS_TASKS]: how often each was taken */
+    struct shared_u32 *taken; /* [ROUND_TASKS]: how often each was taken in this round */
     struct pilfer_task *tasks;
+    uint32_t count;           /* of this round */
+    struct shared_u64 stolen; /* in all rounds; counter only */
 };
 
 static void count_taken(struct stress *stress, const struct pilfer_task *task)
@@ -178,22 +176,25 @@ static void be_thief(void *argument)
 {
     struct stress *stress = argument;
     bool missed;
+    uint64_t stolen = 0;
     for (bool last = false; !last;) {
         last = shared_u32_load_acquire(&stress->done) != 0;
         const struct pilfer_task *task;
-        while ((task = foreign_lock_deque_steal(&stress->deque, &missed)) != NULL)
+        for (; (task = foreign_lock_deque_steal(&stress->deque, &missed)) != NULL; stolen++)
             count_taken(stress, task);
     }
+    shared_u64_add_relaxed(&stress->stolen, stolen);
 }
 
-/* Pushes a few, pops a few, so that owner and thieves meet at the last task again and again. */
-static void be_owner(struct stress *stress, uint64_t random)
+/* Pushes a few, gives the thieves a moment, pops a few: so owner and thieves meet at the last task again and again. */
+static void be_owner(struct stress *stress, uint64_t *random)
 {
-    for (uint32_t pushed = 0; pushed < STRESS_TASKS;) {
-        const uint32_t burst = 1 + (uint32_t)(check_random(&random) % BURST_MAX);
-        for (uint32_t i = 0; i < burst && pushed < STRESS_TASKS; i++)
+    for (uint32_t pushed = 0; pushed < stress->count;) {
+        const uint32_t burst = 1 + (uint32_t)(check_random(random) % BURST_MAX);
+        for (uint32_t i = 0; i < burst && pushed < stress->count; i++)
             check_setup(foreign_lock_deque_push(&stress->deque, &stress->tasks[pushed++]) == 0);
         const struct pilfer_task *task;
+        platform_pause((uint32_t)(check_random(random) % PAUSES));
         for (uint32_t i = 0; i < burst && (task = foreign_lock_deque_pop(&stress->deque)) != NULL; i++)
             count_taken(stress, task);
         if (pushed % 1024 < BURST_MAX)
@@ -202,33 +203,50 @@ static void be_owner(struct stress *stress, uint64_t random)
     shared_u32_store_release(&stress->done, 1);
 }
 
-static void check_deque_stress(const struct subject *subject)
+/* Over the same deque as the rounds before. */
+static void stress_once(struct stress *stress, uint64_t *random)
 {
-    static struct stress stress;
     struct platform_thread *thieves[THIEVES];
-    stress.taken = calloc(STRESS_TASKS, sizeof(*stress.taken));
-    stress.tasks = calloc(STRESS_TASKS, sizeof(*stress.tasks));
-    check_setup(stress.taken != NULL && stress.tasks != NULL && foreign_lock_deque_init(&stress.deque) == 0);
-    check_trying("an owner and %d thieves at one deque", THIEVES);
+    memset(stress->taken, 0, stress->count * sizeof(*stress->taken));
+    shared_u32_store_relaxed(&stress->done, 0); /* before the thieves */
     for (uint32_t i = 0; i < THIEVES; i++)
-        check_setup(platform_thread_start(&thieves[i], "thief", be_thief, &stress) == 0);
-    be_owner(&stress, subject->seed);
+        check_setup(platform_thread_start(&thieves[i], "thief", be_thief, stress) == 0);
+    be_owner(stress, random);
     for (uint32_t i = 0; i < THIEVES; i++)
         platform_thread_join(thieves[i]);
     const struct pilfer_task *task;
-    while ((task = foreign_lock_deque_pop(&stress.deque)) != NULL)
-        count_taken(&stress, task);
-    for (uint32_t i = 0; i < STRESS_TASKS; i++)
-        if (shared_u32_load_relaxed(&stress.taken[i]) == 0)
-            check_broken("task %u of %d was lost between pops and steals", i, STRESS_TASKS);
+    while ((task = foreign_lock_deque_pop(&stress->deque)) != NULL)
+        count_taken(stress, task);
+    for (uint32_t i = 0; i < stress->count; i++)
+        if (shared_u32_load_relaxed(&stress->taken[i]) == 0)
+            check_broken("task %u of %u was lost between pops and steals", i, stress->count);
+}
+
+/* Returns how many of the tasks the thieves took. */
+static uint64_t check_deque_stress(const struct subject *subject)
+{
+    static struct stress stress;
+    uint64_t random = subject->seed;
+    stress.taken = calloc(ROUND_TASKS, sizeof(*stress.taken));
+    stress.tasks = calloc(ROUND_TASKS, sizeof(*stress.tasks));
+    check_setup(stress.taken != NULL && stress.tasks != NULL && foreign_lock_deque_init(&stress.deque) == 0);
+    for (uint64_t left = subject->tasks; left > 0; left -= stress.count) {
+        check_trying("an owner and %d thieves at one deque, %llu tasks to go", THIEVES, (unsigned long long)left);
+        stress.count = left < ROUND_TASKS ? (uint32_t)left : ROUND_TASKS;
+        stress_once(&stress, &random);
+    }
+    return shared_u64_load_relaxed(&stress.stolen); /* all have been joined */
 }
 
 void dotnet_exchanges(const struct subject *subject)
 {
-    check_deque_stress(subject);
+    char stress[128];
+    const uint64_t stolen = check_deque_stress(subject);
     if (instrument_is_available())
         check_one_exchange(subject);
-    held_counted("1000000 tasks between an owner and 2 thieves, none lost or doubled", "one exchange each");
+    snprintf(stress, sizeof stress, "%llu tasks between an owner and %d thieves, %llu stolen, none lost or doubled",
+             (unsigned long long)subject->tasks, THIEVES, (unsigned long long)stolen);
+    held_counted(stress, "one exchange each");
 }
 
 /* ---- D4 ---- */

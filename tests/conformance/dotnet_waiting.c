@@ -19,12 +19,6 @@
 enum { WAITERS_SHIFT = 16, SPINNERS_SHIFT = 32 };
 #define THE_PAST_NS 1
 
-static void expect(const char *what, uint64_t is, uint64_t expected)
-{
-    if (is != expected)
-        check_broken("%s: %llu, expected %llu", what, (unsigned long long)is, (unsigned long long)expected);
-}
-
 static uint64_t field_of(const struct semaphore *semaphore, uint32_t shift)
 {
     return (uint16_t)(shared_u64_load_relaxed(&semaphore->word) >> shift); /* a look */
@@ -95,25 +89,39 @@ void dotnet_spin_shape(const struct subject *subject)
 
 /* ---- D15 ---- */
 
-/* The first steps pause 1, 2, 4, 7, 7, ... units; the unit's length is the machine's, and only reported. */
+/* How often the second goes into the first, rounded, at least once. */
+static uint64_t times_in(double span, double length)
+{
+    return span / length < 0.5 ? 1 : (uint64_t)(span / length + 0.5);
+}
+
+/* The first steps pause 1, 2, 4, M, M, ... units, with M = 7 where a unit is 37 ns; the unit's length is the machine's,
+ * and only reported. */
 void dotnet_pause_unit(const struct subject *subject)
 {
-    enum { FIRST_STEPS_LIMIT = 5, FIRST_UNITS = 56, UNITS_MAX = 7, STEPS = 560, ROUNDS = 20 };
+    enum { FIRST_STEPS_LIMIT = 5, STEPS = 560, ROUNDS = 20 };
+    const double instruction_ns = (double)platform_pause_instruction_ps() / 1000;
+    const double unit_ns = (double)times_in(37, instruction_ns) * instruction_ns;
+    const uint64_t units_max = times_in(272, unit_ns);
+    uint64_t first_units = 0;
+    for (uint32_t step = 0; step < 10; step++)
+        first_units += 1u << step < units_max ? 1u << step : units_max;
     const struct calls first = spin_once(subject, FIRST_STEPS_LIMIT, 4);
-    expect("units that the first 10 steps pause", first.pause_units, FIRST_UNITS);
-    expect("units of the longest step, 272 ns over 37 ns", first.pause_units_max, UNITS_MAX);
+    expect("units that the first 10 steps pause", first.pause_units, first_units);
+    expect("units of the longest step, 272 ns over the unit", first.pause_units_max, units_max);
     expect("nanoseconds of a unit at least", PLATFORM_PAUSE_NS, 37);
     uint64_t shortest_ns = UINT64_MAX;
     for (uint32_t round = 0; round < ROUNDS; round++) { /* the least disturbed one */
         const uint64_t begin_ns = platform_now_ns();
         for (uint32_t step = 0; step < STEPS; step++)
             if (step < 10 || (step - 10) % 2 != 0)
-                platform_pause(step < 3 ? 1u << step : UNITS_MAX);
+                platform_pause((uint32_t)(step < 10 && 1u << step < units_max ? 1u << step : units_max));
         const uint64_t ns = platform_now_ns() - begin_ns;
         shortest_ns = ns < shortest_ns ? ns : shortest_ns;
     }
-    check_held("56 units in 10 steps, 7 at most; the pauses of 560 steps take %.1f us here, 73 as published",
-               (double)shortest_ns / 1000);
+    check_held("%llu units of %.1f ns in 10 steps, %llu at most; the pauses of 560 steps take %.1f us here, 73 as "
+               "published",
+               (unsigned long long)first_units, unit_ns, (unsigned long long)units_max, (double)shortest_ns / 1000);
 }
 
 /* ---- D16 ---- */

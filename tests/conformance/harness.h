@@ -24,6 +24,7 @@ struct subject {
     const char *sizing; /* NULL: its own */
     const char *over;   /* for a bound; NULL: the default */
     uint64_t seed;
+    uint64_t tasks; /* of the stress of D3 */
 };
 
 enum outcome { OUTCOME_HELD, OUTCOME_BROKEN, OUTCOME_SKIPPED };

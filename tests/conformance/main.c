@@ -55,7 +55,9 @@ static const struct invariant bound_invariants[] = {
 
 static const struct invariant no_invariants[] = {{NULL}};
 
-#define DOTNET_NAME "dotnet" /* has a checklist, under its own policies */
+#define TASKS_DEFAULT UINT64_C(1000000)
+#define TASKS_MAX     UINT64_C(1000000000000)
+#define DOTNET_NAME   "dotnet" /* has a checklist, under its own policies */
 
 struct request {
     struct subject subject;
@@ -76,6 +78,7 @@ static const struct argp_option option_table[] = {
     {"over", 'o', "NAME", 0, "For a bound: the scheduler below it", 0},
     {"only", 'k', "ID[,ID...]", 0, "Check these invariants only, e.g. S3,S8", 0},
     {"seed", 'r', "N", 0, "Seed of the order of steps (default 1)", 0},
+    {"tasks", 'n', "N", 0, "Item D3 of scheduler dotnet: tasks between an owner and its thieves (default 1000000)", 0},
     {"patience", 'p', "SECONDS", 0, "Without progress for so long, a suspect counts as stalled", 0},
     {0},
 };
@@ -108,6 +111,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case 'r':
         request->subject.seed = parse_number(argument, state);
+        return 0;
+    case 'n':
+        request->subject.tasks = parse_number(argument, state);
+        if (request->subject.tasks < 1 || request->subject.tasks > TASKS_MAX)
+            argp_error(state, "tasks %s is not in 1 to %llu", argument, (unsigned long long)TASKS_MAX);
         return 0;
     case 'p': {
         const uint64_t patience_s = parse_number(argument, state);
@@ -251,6 +259,8 @@ static void print_broken(const struct request *request, const struct invariant *
     for (size_t i = 0; i < sizeof(chosen) / sizeof(chosen[0]); i++)
         if (chosen[i].value != NULL)
             printf(" --%s %s", chosen[i].option, chosen[i].value);
+    if (request->subject.tasks != TASKS_DEFAULT)
+        printf(" --tasks %llu", (unsigned long long)request->subject.tasks);
     printf("\n");
 }
 
@@ -318,7 +328,8 @@ static int check_all(const struct request *request, const struct invariant *inva
 
 int main(int argument_count, char **arguments)
 {
-    struct request request = {.subject.seed = 1, .patience_s = PATIENCE_S_DEFAULT, .program = arguments[0]};
+    struct request request = {
+        .subject = {.seed = 1, .tasks = TASKS_DEFAULT}, .patience_s = PATIENCE_S_DEFAULT, .program = arguments[0]};
     const struct argp parser = {
         option_table, parse_option, "NAME", "Checks a scheduler or a bound against the contract.", NULL, NULL, NULL};
     output_init();

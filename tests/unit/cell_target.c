@@ -494,6 +494,39 @@ START_TEST(test_is_told_what_its_file_says)
 }
 END_TEST
 
+/* The quota is the server's, and all that it starts has its share of it; the group goes with the cell. */
+START_TEST(test_keeps_to_its_quota)
+{
+    struct configuration configuration;
+    struct result result;
+    struct processes processes;
+    char message[CELL_MESSAGE_SIZE] = "", group[CGROUP_PATH_SIZE];
+    const struct cell_options options = {.foreign_limit_percent = 1e6, .tries_max = 1};
+    write_target("steady", "");
+    configure(&configuration);
+    configuration_set(&configuration, "quota-percent", "20");
+    result_init(&result);
+    enum cell_status status = cell_measure(&configuration, 1, &options, &result, message);
+    if (status == CELL_SURROUNDINGS && strstr(message, "control group") != NULL) {
+        printf("not tried: %s\n", message);
+        result_fini(&result);
+        return;
+    }
+    ck_assert_msg(status == CELL_MEASURED, "%s", message);
+    ck_assert_str_eq(result_get_text(&result, "quota_percent"), "20");
+    ck_assert(number(&result, "requests") > 0 && number(&result, "throttled_periods") > 0);
+    ck_assert_double_lt(number(&result, "router_cpu_percent"), 40); /* three periods or so */
+    result_fini(&result);
+
+    const struct processes_options started = {.seed = 1, .seconds = 60};
+    ck_assert_msg(processes_start(&processes, &configuration, &started, NULL, message) == CELL_MEASURED, "%s", message);
+    snprintf(group, sizeof group, "%s", processes.quota.path);
+    ck_assert_int_eq(access(group, F_OK), 0);
+    processes_end(&processes);
+    ck_assert_int_ne(access(group, F_OK), 0);
+}
+END_TEST
+
 /* ---- the end ---- */
 
 /* Waits for the ids of the server's family; the server's own is the last. */
@@ -617,6 +650,7 @@ int main(int argc, char **argv)
     tcase_add_loop_test(cases, test_is_refused, 0, sizeof refusals / sizeof refusals[0]);
     tcase_add_test(cases, test_is_not_asked_without_a_socket);
     tcase_add_test(cases, test_is_told_what_its_file_says);
+    tcase_add_test(cases, test_keeps_to_its_quota);
     tcase_add_test(cases, test_ends_with_the_cell);
     tcase_add_test(cases, test_its_death_is_told);
 #ifndef __SANITIZE_THREAD__

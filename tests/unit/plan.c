@@ -453,6 +453,48 @@ START_TEST(test_a_target_has_the_knobs_that_it_uses)
 }
 END_TEST
 
+/* A cell is printed with what tells it from others of the plan; its stored id stays. */
+START_TEST(test_print_tells_what_varies)
+{
+    char path[] = "/tmp/pilfer-plan-XXXXXX.ini", sweep[512], line[256];
+    write_target(path, sizeof path, "");
+    snprintf(sweep, sizeof sweep,
+             "[sweep]\nscheduler = dotnet\ntarget = none, %s\nworkload = echo\nmax-workers = 300\n"
+             "hill-climbing = 0, 1\nmode = closed, paced\nrepeats = 2\norder = listed\nduration = 100ms\nwarmup = 0\n",
+             path);
+    assert_built(sweep, 6);
+    plan_print(&plan, stream);
+    ck_assert(has_cell("scheduler=dotnet max-workers=300 workload=echo"));
+    ck_assert(strstr(text_now(), "  scheduler=dotnet max-workers=300 hill-climbing=1 workload=echo mode=closed\n"));
+    ck_assert(
+        strstr(text_now(), "  scheduler=dotnet max-workers=300 hill-climbing=0 workload=echo mode=paced rate=2000\n"));
+    snprintf(line, sizeof line, "  target=%s max-workers=300 workload=echo mode=closed\n", path);
+    ck_assert(strstr(text_now(), line));
+    ck_assert(strstr(text_now(), "\norder:\n  block 1: 1 2 3 4 5 6\n  block 2: 1 2 3 4 5 6\n"));
+    unlink(path);
+}
+END_TEST
+
+/* The order of very many repeats is for nobody to read. */
+START_TEST(test_print_says_a_long_order)
+{
+    char *order;
+    assert_built("[sweep]\nmax-workers = 300..309\nrepeats = 20\n", 10);
+    plan_print(&plan, stream);
+    order = strstr(text_now(), "\norder:\n");
+    ck_assert(order != NULL && strncmp(order, "\norder:\n  block 1: ", 19) == 0);
+    size_t before = strlen(text_now());
+    assert_built("[sweep]\nmax-workers = 300..309\n[part a]\nrepeats = 20\n[part b]\nrepeats = 1\nmax-workers = 310\n",
+                 11);
+    plan_print(&plan, stream);
+    order = strstr(text_now() + before, "\norder:\n");
+    ck_assert(order != NULL);
+    ck_assert_str_eq(order, "\norder:\n"
+                            "  20 blocks; block N measures each cell of N repeats or more once, in an order drawn from "
+                            "the seed and N\n");
+}
+END_TEST
+
 /* One of the model's own numbers, which only the published pools and a target with a word for it have. */
 START_TEST(test_a_target_has_the_processors_that_it_uses)
 {
@@ -511,6 +553,8 @@ int main(void)
     tcase_add_test(plans, test_texts_tell_plans_apart);
     tcase_add_test(plans, test_too_many_cells);
     tcase_add_test(plans, test_print);
+    tcase_add_test(plans, test_print_tells_what_varies);
+    tcase_add_test(plans, test_print_says_a_long_order);
     tcase_add_test(plans, test_built_in_sweeps);
     tcase_add_test(plans, test_every_tunable_is_a_parameter);
     tcase_add_test(plans, test_what_a_sizing_or_scheduler_lacks_collapses);

@@ -272,6 +272,109 @@ START_TEST(a_published_row_counts_with_a_measured_value)
 }
 END_TEST
 
+/* The repeats of a published row by one executor: a label, or a target. */
+static void add_labelled(struct result_set *set, const char *label, const char *target, const char *workers, double cpu)
+{
+    struct result *row = &set->rows[set->count];
+    char id[64];
+    add_row(set, workers, "1", cpu, false);
+    snprintf(id, sizeof id, "%s %s %s", label, target != NULL ? target : "", workers);
+    result_set_text(row, RESULT_cell_id, id);
+    result_set_text(row, RESULT_label, label);
+    result_set_text(row, RESULT_target, target);
+    result_set_text(row, RESULT_min_workers, "1");
+}
+
+/* Stored in any order: the pool with the smaller name is neither first nor in the other's table. */
+START_TEST(labels_are_not_mixed)
+{
+    struct result_set set = {.rows = calloc(9, sizeof *set.rows)};
+    add_labelled(&set, "dotnet+hill-climbing=0", NULL, "1", 50);
+    add_labelled(&set, "chase-lev", NULL, "1", 90);
+    add_labelled(&set, "dotnet", NULL, "1", 20);
+    add_labelled(&set, "dotnet+hill-climbing=0", NULL, "2", 40);
+    add_labelled(&set, "dotnet", NULL, "2", 30);
+    add_labelled(&set, "dotnet", NULL, "25", 40);
+    add_labelled(&set, "dotnet+hill-climbing=0", NULL, "25", 30);
+    add_labelled(&set, "dotnet", "dotnet", "1", 95); /* a target of the same name */
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    ck_assert_uint_eq(published_report_print(&set, stream), 8);
+    fclose(stream);
+    const char *plain = strstr(text, "The published rows, dotnet: router"),
+               *other = strstr(text, "The published rows, chase-lev: router"),
+               *fixed = strstr(text, "The published rows, dotnet+hill-climbing=0: router"),
+               *target = strstr(text, "The published rows, target dotnet: router");
+    ck_assert(plain == text && other > plain && fixed > other && target > fixed);
+    expect(fixed, "\n1           1                      default            125       50.0 ");
+    ck_assert(strstr(fixed, "       50.0 ") < target);
+    expect(fixed, "3 of 9 rows have a measured value beside the published one.\n");
+    expect(fixed, "Rank correlation of published and measured, 3 rows: -1.00\n");
+    expect(target, "\n1           1                      default            125       95.1 ");
+    char *first = strndup(text, (size_t)(other - text));
+    expect(first, "\n1           1                      default            125       20.0 ");
+    expect(first, "Rank correlation of published and measured, 3 rows: 1.00\n");
+    free(first);
+    free(text);
+    result_set_fini(&set);
+}
+END_TEST
+
+/* Cells that differ in min-workers alone: the row is the one that was published; where none is, there is no value. */
+START_TEST(min_workers_tells_rows_apart)
+{
+    struct result_set set = {.rows = calloc(6, sizeof *set.rows)};
+    const char *const minima[] = {"2", "1", "3"};
+    for (int i = 0; i < 6; i++) {
+        const char *minimum = i < 3 ? minima[i] : i == 3 ? "4" : "5";
+        char id[32];
+        add_labelled(&set, "dotnet", NULL, i < 3 ? "25" : i < 5 ? "20" : "12", 10 * (i + 1));
+        snprintf(id, sizeof id, "%d", i);
+        result_set_text(&set.rows[i], RESULT_cell_id, id);
+        result_set_text(&set.rows[i], RESULT_min_workers, minimum);
+    }
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    ck_assert_uint_eq(published_report_print(&set, stream), 2);
+    fclose(stream);
+    expect(text, "\n25          1                      default        500-600       20.0 ");
+    expect(text, "\n20          1                      default            300          - - ");
+    expect(text, "\n12          1                      default            290       60.1 ");
+    expect(text, "\n1 rows fit several cells");
+    free(text);
+    result_set_fini(&set);
+}
+END_TEST
+
+/* The report of the finding: each executor has its own. */
+START_TEST(finding_of_two_labels)
+{
+    const struct invention low = {"closed", "1", "0", 2400, 25, 1}, high = {"closed", "25", "default", 2400, 77, 56};
+    struct result_set set = {.rows = calloc(4, sizeof *set.rows)};
+    for (int i = 0; i < 4; i++) {
+        char id[32];
+        fill(&set.rows[set.count++], i % 2 == 0 ? &low : &high, 0, 1, 0);
+        snprintf(id, sizeof id, "%d", i);
+        result_set_text(&set.rows[i], RESULT_cell_id, id);
+        result_set_text(&set.rows[i], RESULT_label, i < 2 ? "global-queue" : "dotnet");
+        if (i >= 2)
+            result_set_number(&set.rows[i], RESULT_router_cpu_percent, i == 2 ? 50 : 60);
+    }
+    char *text = report_of(&set);
+    const char *second = strstr(text, "The finding on this machine, global-queue: sweep 1");
+    ck_assert(strncmp(text, "The finding on this machine, dotnet: sweep 1", 44) == 0 && second != NULL);
+    expect(second, "both: 25, default against 1, spin 0  3.08 ");
+    expect_not(second, "1.20 (");
+    char *first = strndup(text, (size_t)(second - text));
+    expect(first, "both: 25, default against 1, spin 0  1.20 ");
+    free(first);
+    free(text);
+    result_set_fini(&set);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("reproduction");
@@ -284,6 +387,9 @@ int main(void)
     tcase_add_test(tests, losses_are_said);
     tcase_add_test(tests, cells_without_knobs_have_no_published_row);
     tcase_add_test(tests, a_published_row_counts_with_a_measured_value);
+    tcase_add_test(tests, labels_are_not_mixed);
+    tcase_add_test(tests, min_workers_tells_rows_apart);
+    tcase_add_test(tests, finding_of_two_labels);
     Suite *suite = suite_create("reproduction");
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -14,73 +14,32 @@
 //   B6  a new stream: serves the oldest waiting request, or waits for one
 //   B7  a probe for waiting requests after each answer, by Task.Run: the one item in a local queue
 //
-// The limits of the pool are set by calls, the minimum first; the spin limit and the number of processors are read by
-// the runtime itself.
+// The limits of the pool: ../dotnet-shared/Startup.cs.
 using System.Buffers;
 using System.Buffers.Binary;
 using System.Collections.Concurrent;
 using System.IO.Pipelines;
 using System.Net;
-using System.Runtime.InteropServices;
 using System.Text;
 using System.Threading.Channels;
 using Microsoft.AspNetCore.Connections;
 
-if (args is ["--version"])
-{
-    Console.WriteLine(RuntimeInformation.FrameworkDescription);
-    return 0;
-}
-
-int port = 0, control = 0, minWorkers = 0, maxWorkers = 0;
-for (int i = 0; i + 1 < args.Length; i += 2)
-{
-    int value = int.Parse(args[i + 1]);
-    switch (args[i])
-    {
-        case "--port": port = value; break;
-        case "--control": control = value; break;
-        case "--min-workers": minWorkers = value; break;
-        case "--max-workers": maxWorkers = value; break;
-        default: Console.Error.WriteLine($"unknown option {args[i]}"); return 2;
-    }
-}
-if (!SetLimits(minWorkers, maxWorkers))
-{
-    Console.Error.WriteLine($"the thread pool refuses min-workers {minWorkers} with max-workers {maxWorkers}");
-    return 2;
-}
-if (args is [.., "--limits"]) // instead of serving, for who wants to see what the settings came to
-{
-    ThreadPool.GetMinThreads(out int least, out _);
-    ThreadPool.GetMaxThreads(out int most, out _);
-    Console.WriteLine($"{Environment.ProcessorCount} processors, {least} to {most} workers");
-    return 0;
-}
+if (Startup.Begin(args, out int[] ports, "--port", "--control") is int status)
+    return status;
 
 var dispatcher = new Dispatcher();
 var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
 builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel =>
 {
     kestrel.AddServerHeader = false;
-    kestrel.Listen(IPAddress.Loopback, port);
-    kestrel.Listen(IPAddress.Loopback, control,
+    kestrel.Listen(IPAddress.Loopback, ports[0]);
+    kestrel.Listen(IPAddress.Loopback, ports[1],
         listen => listen.Run(connection => new Control(dispatcher, connection).Serve()));
 });
 var application = builder.Build();
 application.Run(dispatcher.Serve);
 application.Run();
 return 0;
-
-// 0 is the runtime's own default. A maximum below the default minimum takes the minimum along.
-static bool SetLimits(int minWorkers, int maxWorkers)
-{
-    ThreadPool.GetMinThreads(out int minNow, out _);
-    if (minWorkers == 0 && maxWorkers > 0 && maxWorkers < minNow)
-        minWorkers = maxWorkers;
-    return (minWorkers == 0 || ThreadPool.SetMinThreads(minWorkers, 1)) &&
-           (maxWorkers == 0 || ThreadPool.SetMaxThreads(maxWorkers, maxWorkers));
-}
 
 /// <summary>A client's request on its way: over once its stream has the whole reply.</summary>
 sealed class Request(string target)

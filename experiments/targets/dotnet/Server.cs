@@ -2,50 +2,18 @@
 //
 // The target `dotnet`: a plain HTTP server on Kestrel, the framework's own web server, and so on the runtime's thread
 // pool. Every GET is answered 200 with its path, as the workload echo does.
-//
-// The limits of the pool are set by calls, in the order in which the published rows were: the minimum first, so that it
-// does not forbid the maximum. The spin limit and the number of processors are variables of the environment and are
-// read by the runtime itself.
+// The limits of the pool: ../dotnet-shared/Startup.cs.
 using System.Net;
-using System.Runtime.InteropServices;
 using System.Text;
 
-if (args is ["--version"])
-{
-    Console.WriteLine(RuntimeInformation.FrameworkDescription);
-    return 0;
-}
-
-int port = 0, minWorkers = 0, maxWorkers = 0;
-for (int i = 0; i + 1 < args.Length; i += 2)
-{
-    int value = int.Parse(args[i + 1]);
-    switch (args[i])
-    {
-        case "--port": port = value; break;
-        case "--min-workers": minWorkers = value; break;
-        case "--max-workers": maxWorkers = value; break;
-        default: Console.Error.WriteLine($"unknown option {args[i]}"); return 2;
-    }
-}
-if (!SetLimits(minWorkers, maxWorkers))
-{
-    Console.Error.WriteLine($"the thread pool refuses min-workers {minWorkers} with max-workers {maxWorkers}");
-    return 2;
-}
-if (args is [.., "--limits"]) // instead of serving, for who wants to see what the settings came to
-{
-    ThreadPool.GetMinThreads(out int least, out _);
-    ThreadPool.GetMaxThreads(out int most, out _);
-    Console.WriteLine($"{Environment.ProcessorCount} processors, {least} to {most} workers");
-    return 0;
-}
+if (Startup.Begin(args, out int[] ports, "--port") is int status)
+    return status;
 
 var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
 builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel =>
 {
     kestrel.AddServerHeader = false;
-    kestrel.Listen(IPAddress.Loopback, port);
+    kestrel.Listen(IPAddress.Loopback, ports[0]);
 });
 var application = builder.Build();
 application.Run(context =>
@@ -57,13 +25,3 @@ application.Run(context =>
 });
 application.Run();
 return 0;
-
-// 0 is the runtime's own default. A maximum below the default minimum takes the minimum along.
-static bool SetLimits(int minWorkers, int maxWorkers)
-{
-    ThreadPool.GetMinThreads(out int minNow, out _);
-    if (minWorkers == 0 && maxWorkers > 0 && maxWorkers < minNow)
-        minWorkers = maxWorkers;
-    return (minWorkers == 0 || ThreadPool.SetMinThreads(minWorkers, 1)) &&
-           (maxWorkers == 0 || ThreadPool.SetMaxThreads(maxWorkers, Math.Max(maxWorkers, 1)));
-}
