@@ -34,12 +34,6 @@ static struct foreign_lock_deque *deque_of(const struct pool *pool, uint32_t wor
     return &((struct dotnet_worker *)pool_worker(pool, worker)->queueing)->local;
 }
 
-static void expect(const char *what, uint64_t is, uint64_t expected)
-{
-    if (is != expected)
-        check_broken("%s: %llu, expected %llu", what, (unsigned long long)is, (unsigned long long)expected);
-}
-
 /* The end of an item whose read-modify-writes were counted, where they can be. */
 static _Noreturn void held_counted(const char *what, const char *counted)
 {

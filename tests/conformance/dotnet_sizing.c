@@ -3,7 +3,7 @@
  * D13, D20 and D23 to D25: how many workers scheduler dotnet has, and when one goes.
  *
  * Method. The cases of the unit tests of hill climbing, the gate and the limits are run here once more, from the same
- * files (unit_cases/check.h). D13 adds the steps of a worker that is stopped, played by one thread, and counts what
+ * files (unit_cases/check.h); dotnet_policy.c plays the policy around them. D13 adds the steps of a worker that is stopped, played by one thread, and counts what
  * each worker still runs after a cut.
  *
  * Source. .NET 8 PortableThreadPool (ShouldStopProcessingWorkNow, SetMinThreads, SetMaxThreads), .GateThread,
@@ -19,12 +19,6 @@
 #include "unit_cases/unit_cases.h"
 
 #define COUNT_OF(array) (int)(sizeof(array) / sizeof((array)[0]))
-
-static void expect(const char *what, uint64_t is, uint64_t expected)
-{
-    if (is != expected)
-        check_broken("%s: %llu, expected %llu", what, (unsigned long long)is, (unsigned long long)expected);
-}
 
 /* ---- D13 ---- */
 
@@ -180,18 +174,18 @@ void dotnet_gate(const struct subject *subject)
 {
     static const char *const decisions[] = {"test_look", "test_cadence", "test_cadence_busy", "test_rest", "test_cpu"};
     static const char *const thread[] = {"test_starvation"};
-    (void)subject;
+    dotnet_play_gate(subject);
     const int rounds = unit_cases_run(unit_gate_main, decisions, COUNT_OF(decisions)) +
                        unit_cases_run(unit_hill_climbing_main, thread, COUNT_OF(thread));
-    check_held("%d cases, a pool whose workers are all stuck among them", rounds);
+    check_held("%d cases, a pool whose workers are all stuck among them; 6 looks, a rest, an injection", rounds);
 }
 
 void dotnet_hill_climbing(const struct subject *subject)
 {
     static const char *const cases[] = {"test_golden_vectors", "test_goal_within_limits", "test_carry_over",
                                         "test_force",          "test_intervals",          "test_off_switch"};
-    (void)subject;
-    check_held("%d cases, golden vectors of hill_climbing.awk and the off switch among them",
+    dotnet_play_samples(subject);
+    check_held("%d cases, golden vectors of hill_climbing.awk and the off switch among them; samples on a driven clock",
                unit_cases_run(unit_hill_climbing_main, cases, COUNT_OF(cases)));
 }
 
@@ -199,8 +193,8 @@ void dotnet_limits(const struct subject *subject)
 {
     static const char *const calls[] = {"test_calls", "test_departure", "test_public", "test_unsupported"};
     static const char *const options[] = {"test_defaults"};
-    (void)subject;
+    dotnet_try_limits(subject);
     const int rounds = unit_cases_run(unit_thread_limits_main, calls, COUNT_OF(calls)) +
                        unit_cases_run(unit_hill_climbing_main, options, COUNT_OF(options));
-    check_held("%d cases, (0,0), (1,1) and the order of calls among them", rounds);
+    check_held("%d cases, (0,0), (1,1) and the order of calls among them; one worker held; both forced", rounds);
 }
