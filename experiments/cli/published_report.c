@@ -16,11 +16,25 @@
 
 #define ROW "%-11s %-22s %-10s %11s %10s %-18s %10s %14s %6s %7s %8s\n"
 
-/* How the text of a knob is kept. */
+static bool is_of_target(const struct result *row)
+{
+    return result_get_text(row, "target") != NULL;
+}
+
+/* How the text of a knob is kept. A target without the knob is as by default. */
 static bool knob_is(const struct cell *cell, const char *name, const char *expected)
 {
     const char *text = result_get_text(cell->first, name);
+    if (text == NULL && is_of_target(cell->first))
+        text = "default";
     return text != NULL && strcmp(text, expected) == 0;
+}
+
+/* No target is told that number, which changes nothing: its cells stand for both rows. */
+static bool fits_completion_threads(const struct cell *cell, const char *expected)
+{
+    const char *text = result_get_text(cell->first, "max_completion_threads");
+    return text != NULL ? strcmp(text, expected) == 0 : is_of_target(cell->first);
 }
 
 /* A row with numbers calls SetMinThreads first, with 1; one without calls nothing. */
@@ -39,7 +53,7 @@ static const struct cell *find_row(const struct cell_set *cells, const struct pu
     for (size_t i = 0; i < cells->count; i++) {
         const struct cell *cell = &cells->cells[i];
         if (!knob_is(cell, "max_workers", figure->max_workers) || !knob_is(cell, "spin_limit", figure->spin_limit) ||
-            !knob_is(cell, "max_completion_threads", figure->max_io))
+            !fits_completion_threads(cell, figure->max_io))
             continue;
         bool is_same = knob_is(cell, "min_workers", published_minimum(figure));
         if (same_minimum && !is_same)
@@ -152,18 +166,42 @@ void published_say_completion_threads(FILE *out)
                           "back, but on Unix there are no such threads. What sockets complete runs on the workers.");
 }
 
-/* Repeats whose goal was not steady when the longest warm-up was over. */
-static void say_unsteady(const struct result_set *set, FILE *out)
+/* Repeats that waited until something was steady, and those for which it was not when the longest warm-up was over. */
+static size_t count_waited(const struct result_set *set, const char *name, size_t *unsteady)
 {
-    size_t waited = 0, unsteady = 0;
+    size_t waited = 0;
+    *unsteady = 0;
     for (size_t i = 0; i < set->count; i++) {
         double steady;
-        if (!result_get_number(&set->rows[i], "goal_steady", &steady))
+        if (!result_get_number(&set->rows[i], name, &steady))
             continue;
         waited++;
-        unsteady += steady == 0;
+        *unsteady += steady == 0;
     }
+    return waited;
+}
+
+/* A target's goal is not known; it may have waited for its CPU. */
+static void say_unsteady_target(const struct result_set *set, FILE *out)
+{
+    size_t unsteady, waited = count_waited(set, "cpu_steady", &unsteady);
     if (waited == 0)
+        reproduction_say(out, "No window waited for a steady target (--set warmup-until=cpu would): its runtime may "
+                              "still have been compiling.");
+    else
+        reproduction_say(out,
+                         "The window of %zu of %zu repeats began with a steady CPU of the target, the others after the "
+                         "longest warm-up.",
+                         waited - unsteady, waited);
+    reproduction_say(out, "No target is told max-completion-threads: rows that differ in it alone are the same cell.");
+}
+
+static void say_unsteady(const struct result_set *set, FILE *out)
+{
+    size_t unsteady, waited = count_waited(set, "goal_steady", &unsteady);
+    if (set->count > 0 && is_of_target(&set->rows[0]))
+        say_unsteady_target(set, out);
+    else if (waited == 0)
         reproduction_say(out, "No window waited for a steady goal: with so short a warm-up the goal is where it began "
                               "or on its way.");
     else
@@ -213,15 +251,20 @@ size_t published_report_print(const struct result_set *set, FILE *out)
     struct published_figures figures;
     struct executor_parts parts;
     size_t counting = 0;
+    bool has_model = false;
+    for (size_t i = 0; i < set->count; i++)
+        has_model = has_model || !is_of_target(&set->rows[i]);
     published_read(&figures);
     executor_parts_init(&parts, set);
     for (size_t i = 0; i < parts.count; i++)
         counting += print_part(&figures, &parts.parts[i], out);
     executor_parts_fini(&parts);
-    reproduction_say(out, "goal: workers that may be engaged at once, median in the window; engaged: the mean number "
-                          "that were, those that have been promised a signal included.");
+    if (has_model)
+        reproduction_say(out, "goal: workers that may be engaged at once, median in the window; engaged: the mean "
+                              "number that were, those that have been promised a signal included.");
     say_cores(set, out);
-    published_say_completion_threads(out);
+    if (has_model)
+        published_say_completion_threads(out);
     reproduction_say(out, "%s", figures.source);
     fprintf(out, "\n");
     return counting;

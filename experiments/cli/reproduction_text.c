@@ -14,6 +14,8 @@
 #define CPU_PERCENT "router_cpu_percent"
 #define CPU_US      "router_cpu_us_per_request"
 
+#define PUBLISHED_WORKLOAD "router"
+
 #define SAME_RATE_PERCENT   5.0 /* medians of the closed loop further apart are not the same rate */
 #define COUNTER_MOVES_RATIO 1.5 /* a counter per request that grows less has not moved */
 #define LOST_PERCENT        0.1
@@ -175,13 +177,15 @@ static void say_separation(const struct cell_set *cells, FILE *out)
 static void say_machine(const struct published_figures *published, const struct cell_set *cells, FILE *out)
 {
     double cores = NAN, most = 0, workers = NAN;
-    bool delay = false, has_default = false, has_collapsed = false;
+    bool delay = false, has_default = false, has_collapsed = false, is_target = false;
     double most_published = 0;
     for (size_t i = 0; i < published->count; i++)
         most_published = fmax(most_published, published->rows[i].router_cpu_percent_high);
-    const char *machine = NULL;
+    const char *machine = NULL, *workload = NULL;
     for (size_t i = 0; i < cells->count; i++) {
         const struct result *first = cells->cells[i].first;
+        workload = result_get_text(first, "workload");
+        is_target = is_target || result_get_text(first, "target") != NULL; /* its default is its own matter */
         result_get_number(first, "cores", &cores);
         machine = result_get_text(first, "machine");
         if (result_get_number(first, "max_workers_resolved", &workers))
@@ -192,14 +196,20 @@ static void say_machine(const struct published_figures *published, const struct 
         const char *max_workers = result_get_text(first, "max_workers");
         has_default = has_default || (max_workers != NULL && strcmp(max_workers, "default") == 0);
     }
+    bool is_router = workload == NULL || strcmp(workload, PUBLISHED_WORKLOAD) == 0;
+    if (!is_router)
+        reproduction_say(out,
+                         "The workload is %s; the published figures are of the %s, and stand here for their order "
+                         "alone.",
+                         workload, PUBLISHED_WORKLOAD);
     if (!isnan(cores) && most > cores)
-        reproduction_say(
-            out,
-            "What this machine cannot show: it has %.0f usable CPUs, shared by the load generator, the router "
-            "and the extension, so at most %.0f of up to %.0f workers run at once, and the router's CPU is "
-            "bounded by %.0f %%; the published one reached %.0f %%.",
-            cores, cores, most, 100 * cores, most_published);
-    if (!isnan(cores) && !has_default)
+        reproduction_say(out,
+                         "What this machine cannot show: it has %.0f usable CPUs, shared by the load generator%s, so "
+                         "at most %.0f of up to %.0f workers run at once, and the router's CPU is "
+                         "bounded by %.0f %%; the published one reached %.0f %%.",
+                         cores, is_router ? ", the router and the extension" : " and the server", cores, most,
+                         100 * cores, most_published);
+    if (!isnan(cores) && !has_default && !is_target)
         reproduction_say(out, "max-workers default means %.0f here and was %s.", cores,
                          has_collapsed ? "measured under that number" : "not measured");
     if (delay)
@@ -213,8 +223,8 @@ static void say_machine(const struct published_figures *published, const struct 
 /* ---- whether it can be trusted ---- */
 
 struct tally {
-    uint64_t repeats, invalid, disturbed;
-    double arrivals, requests, worst_lost_percent;                /* paced */
+    uint64_t repeats, invalid, disturbed, split;   /* split: those whose CPU is told apart by what it was used for */
+    double arrivals, requests, worst_lost_percent; /* paced */
     double worst_unaccounted_percent, repeat_unaccounted_percent; /* of the router's CPU: a cell's median, one repeat */
     double worst_stamp_percent;                                   /* a cell's median */
     const struct cell *worst_stamp_cell;
@@ -241,6 +251,7 @@ static void count_unaccounted(struct tally *tally, const struct cell *cell)
             cpu <= 0 || !result_get_number(row, "unaccounted_cpu_percent", &number))
             continue;
         percents[count++] = 100 * number / cpu;
+        tally->split++;
         tally->repeat_unaccounted_percent = fmax(tally->repeat_unaccounted_percent, fabs(100 * number / cpu));
     }
     if (count > 0)
@@ -282,12 +293,15 @@ static void say_trust(const struct cell_set *cells, FILE *out)
                          "Paced: %.0f of %.0f scheduled arrivals completed; worst repeat %.3f %% apart (%s %.1f %%).",
                          tally.requests, tally.arrivals, tally.worst_lost_percent,
                          tally.worst_lost_percent <= LOST_PERCENT ? "within" : "OVER", LOST_PERCENT);
-    reproduction_say(
-        out,
-        "Unaccounted CPU: at most %.1f %% of the router's CPU in a cell's median (%s %.0f %%), %.1f %% in a "
-        "single repeat.",
-        tally.worst_unaccounted_percent, tally.worst_unaccounted_percent <= UNACCOUNTED_PERCENT ? "within" : "OVER",
-        UNACCOUNTED_PERCENT, tally.repeat_unaccounted_percent);
+    if (tally.split == 0)
+        reproduction_say(out, "What the CPU was used for is not known: nobody stamps a foreign server.");
+    else
+        reproduction_say(
+            out,
+            "Unaccounted CPU: at most %.1f %% of the router's CPU in a cell's median (%s %.0f %%), %.1f %% in a "
+            "single repeat.",
+            tally.worst_unaccounted_percent, tally.worst_unaccounted_percent <= UNACCOUNTED_PERCENT ? "within" : "OVER",
+            UNACCOUNTED_PERCENT, tally.repeat_unaccounted_percent);
     if (tally.worst_stamp_cell != NULL)
         reproduction_say(
             out,

@@ -97,3 +97,82 @@ void __wrap_pool_disengage(struct worker *worker)
         run_hook(hooked.before_disengage);
     __real_pool_disengage(worker);
 }
+
+/* ---- the clock ---- */
+
+uint64_t __real_platform_now_ns(void);
+uint64_t __wrap_platform_now_ns(void);
+uint64_t __wrap_platform_now_ns(void)
+{
+    return hooked.clock != NULL ? hooked.clock->now_ns : __real_platform_now_ns();
+}
+
+uint64_t __real_platform_stamp(void);
+uint64_t __wrap_platform_stamp(void);
+uint64_t __wrap_platform_stamp(void)
+{
+    return hooked.clock != NULL ? hooked.clock->now_ns : __real_platform_stamp();
+}
+
+uint64_t __real_platform_stamp_ns(uint64_t ticks);
+uint64_t __wrap_platform_stamp_ns(uint64_t ticks);
+uint64_t __wrap_platform_stamp_ns(uint64_t ticks)
+{
+    return hooked.clock != NULL ? ticks : __real_platform_stamp_ns(ticks);
+}
+
+uint64_t __real_platform_process_cpu_ns(void);
+uint64_t __wrap_platform_process_cpu_ns(void);
+uint64_t __wrap_platform_process_cpu_ns(void)
+{
+    return hooked.clock != NULL ? hooked.clock->cpu_ns : __real_platform_process_cpu_ns();
+}
+
+/* ---- the sizing policy ---- */
+
+struct climb_step __real_climb_update(struct climb *climb, const struct climb_sample *sample);
+struct climb_step __wrap_climb_update(struct climb *climb, const struct climb_sample *sample);
+struct climb_step __wrap_climb_update(struct climb *climb, const struct climb_sample *sample)
+{
+    return hooked.climb != NULL ? hooked.climb(hooked.context, sample) : __real_climb_update(climb, sample);
+}
+
+void __real_climb_force(struct climb *climb, uint32_t goal);
+void __wrap_climb_force(struct climb *climb, uint32_t goal);
+void __wrap_climb_force(struct climb *climb, uint32_t goal)
+{
+    counted.climb_forces++;
+    counted.climb_forced_goal = goal;
+    __real_climb_force(climb, goal);
+}
+
+int __real_platform_thread_start(struct platform_thread **out, const char *name, void (*body)(void *argument),
+                                 void *argument);
+int __wrap_platform_thread_start(struct platform_thread **out, const char *name, void (*body)(void *argument),
+                                 void *argument);
+int __wrap_platform_thread_start(struct platform_thread **out, const char *name, void (*body)(void *argument),
+                                 void *argument)
+{
+    if (hooked.thread == NULL)
+        return __real_platform_thread_start(out, name, body, argument);
+    *out = (struct platform_thread *)&counted; /* some handle */
+    hooked.thread(hooked.context, body, argument);
+    return 0;
+}
+
+void __real_platform_thread_join(struct platform_thread *thread);
+void __wrap_platform_thread_join(struct platform_thread *thread);
+void __wrap_platform_thread_join(struct platform_thread *thread)
+{
+    if (hooked.thread == NULL)
+        __real_platform_thread_join(thread);
+}
+
+int __real_platform_park(struct shared_u32 *word, uint32_t expected, uint64_t deadline_ns);
+int __wrap_platform_park(struct shared_u32 *word, uint32_t expected, uint64_t deadline_ns);
+int __wrap_platform_park(struct shared_u32 *word, uint32_t expected, uint64_t deadline_ns)
+{
+    if (hooked.park != NULL)
+        return hooked.park(hooked.context, word, expected, deadline_ns);
+    return __real_platform_park(word, expected, deadline_ns);
+}

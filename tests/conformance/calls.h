@@ -10,6 +10,7 @@
 #define PILFER_TESTS_CONFORMANCE_CALLS_H
 
 #include "idle/semaphore.h"
+#include "sizing/climb.h"
 
 /* What one thread has called since calls_begin(). */
 struct calls {
@@ -19,11 +20,23 @@ struct calls {
     uint64_t yields_before_pause;     /* when the first pause came */
     uint32_t wait_steps;              /* of the last wait on the semaphore */
     uint64_t wait_deadline_ns;        /* as well */
+    uint64_t climb_forces;            /* changes of the goal that the climber was told of */
+    uint32_t climb_forced_goal;       /* the last one */
+};
+
+/* The time that the calling thread reads in the place of the machine's. Stamps are nanoseconds. */
+struct call_clock {
+    uint64_t now_ns, cpu_ns; /* cpu_ns: of the process */
 };
 
 /* All are NULL at first; each is called with the context in the place of the function. */
 struct call_hooks {
     void *context;
+    const struct call_clock *clock;
+    struct climb_step (*climb)(void *context, const struct climb_sample *sample); /* climb_update */
+    /* platform_thread_start: no thread is started, and platform_thread_join waits for none. */
+    void (*thread)(void *context, void (*body)(void *argument), void *argument);
+    int (*park)(void *context, struct shared_u32 *word, uint32_t expected, uint64_t deadline_ns); /* platform_park */
     void (*start_thread)(void *context);          /* pool_start_thread */
     enum semaphore_result (*wait)(void *context); /* semaphore_wait */
     void (*before_disengage)(void *context);      /* before pool_disengage, which then goes on */

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * The checklist of dotnet_items.h as a list.
+ * The checklist of dotnet_items.h as a list, and what its items share.
  */
 #include "dotnet_items.h"
 
 #include "invariants.h"
+
+void expect(const char *what, uint64_t is, uint64_t expected)
+{
+    if (is != expected)
+        check_broken("%s: %llu, expected %llu", what, (unsigned long long)is, (unsigned long long)expected);
+}
 
 const struct invariant dotnet_items[] = {
     {"D1", "global FIFO", dotnet_global_fifo, false},

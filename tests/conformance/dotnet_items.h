@@ -11,6 +11,9 @@
 
 #include "harness.h"
 
+/* The item is broken unless the two are equal; what: in words. */
+void expect(const char *what, uint64_t is, uint64_t expected);
+
 /* dotnet_queueing.c */
 void dotnet_global_fifo(const struct subject *subject);   /* D1 */
 void dotnet_local_deque(const struct subject *subject);   /* D2 */
@@ -43,6 +46,11 @@ void dotnet_idle_exit(const struct subject *subject);     /* D20 */
 void dotnet_gate(const struct subject *subject);          /* D23 */
 void dotnet_hill_climbing(const struct subject *subject); /* D24 */
 void dotnet_limits(const struct subject *subject);        /* D25 */
+
+/* dotnet_policy.c: what of D23 to D25 is not arithmetic */
+void dotnet_play_gate(const struct subject *subject);
+void dotnet_play_samples(const struct subject *subject);
+void dotnet_try_limits(const struct subject *subject);
 
 /* dotnet_router.c */
 void dotnet_router_items(const struct subject *subject); /* D26 */

@@ -17,12 +17,6 @@
 #include "inside.h"
 #include "pool.h"
 
-static void expect(const char *what, uint64_t is, uint64_t expected)
-{
-    if (is != expected)
-        check_broken("%s: %llu, expected %llu", what, (unsigned long long)is, (unsigned long long)expected);
-}
-
 struct pilfer_executor *dotnet_open(const struct subject *subject, const struct dotnet_pool *pool)
 {
     const struct pilfer_options options = {
@@ -355,55 +349,48 @@ void dotnet_between_turns(const struct subject *subject)
 
 /* ---- D22 ---- */
 
-enum { RUNNERS = 16 };
-
+/* One worker and one task that queues itself again, which takes longer than a quantum each time by the clock that the
+ * worker's thread reads. */
 struct endless {
+    struct pilfer_task task;
     struct pilfer_executor *executor;
-    struct shared_u32 over; /* written by the test */
     struct pilfer_latch latch;
-    struct endless_task {
-        struct pilfer_task task;
-        struct endless *load;
-    } tasks[RUNNERS];
+    struct call_clock clock;
+    uint32_t runs;
+    uint64_t turns_first, turns_last; /* begun until the first run, and the last */
 };
+enum { QUANTUM_MS = 30, QUANTA = 100 };
 
 static void run_endless(struct pilfer_task *task)
 {
-    struct endless *load = ((struct endless_task *)task)->load;
-    platform_charge(2000);
-    if (shared_u32_load_acquire(&load->over) != 0)
-        pilfer_latch_arrive(&load->latch);
-    else
-        check_setup(pilfer_submit(load->executor, task, PILFER_PLACEMENT_GLOBAL) == 0);
+    struct endless *endless = (struct endless *)task;
+    const struct call_hooks hooks = {.clock = &endless->clock};
+    const uint64_t turns = count_of(endless->executor, COUNTER_dispatches);
+    check_progress();
+    if (endless->runs++ == 0) {
+        endless->turns_first = turns;
+        endless->clock.now_ns = platform_now_ns();
+        calls_begin(&hooks);
+    }
+    endless->clock.now_ns += (QUANTUM_MS + 1) * UINT64_C(1000000);
+    if (endless->runs <= QUANTA) {
+        check_setup(pilfer_submit(endless->executor, task, PILFER_PLACEMENT_GLOBAL) == 0);
+        return;
+    }
+    endless->turns_last = turns;
+    calls_begin(NULL);
+    pilfer_latch_arrive(&endless->latch);
 }
 
-/* More tasks than workers, each of which queues itself again: no turn ends for want of work. */
 void dotnet_quantum(const struct subject *subject)
 {
-    enum { WORKERS = 2, QUANTA = 6 };
-    const uint64_t quantum_ns = 30000000;
-    static struct endless load;
-    load.executor = dotnet_open(subject, &(struct dotnet_pool){.min_workers = WORKERS, .max_workers = WORKERS});
-    pilfer_latch_init(&load.latch, RUNNERS);
-    check_trying("continuous load");
-    for (uint32_t i = 0; i < RUNNERS; i++) {
-        load.tasks[i] = (struct endless_task){.task.run = run_endless, .load = &load};
-        check_setup(pilfer_submit(load.executor, &load.tasks[i].task, PILFER_PLACEMENT_GLOBAL) == 0);
-    }
-    while (inside_engaged(load.executor) < WORKERS)
-        platform_yield();
-    const uint64_t until_ns = platform_now_ns() + QUANTA * quantum_ns;
-    const uint64_t before = count_of(load.executor, COUNTER_dispatches);
-    while (platform_now_ns() < until_ns) {
-        platform_yield();
-        check_progress();
-    }
-    const uint64_t turns = count_of(load.executor, COUNTER_dispatches) - before;
-    shared_u32_store_release(&load.over, 1);
-    pilfer_wait(load.executor, &load.latch);
-    pilfer_close(load.executor, PILFER_CLOSE_RUN, NULL);
-    if (turns > WORKERS) /* each may have been promised and not have begun */
-        check_broken("%llu turns were begun in %d quanta of continuous load by %d workers", (unsigned long long)turns,
-                     QUANTA, WORKERS);
-    check_held("%llu new turns in %d quanta", (unsigned long long)turns, QUANTA);
+    struct endless endless = {.task.run = run_endless};
+    endless.executor = dotnet_open(subject, &(struct dotnet_pool){.min_workers = 1, .max_workers = 1});
+    pilfer_latch_init(&endless.latch, 1);
+    check_trying("a task that queues itself again, each run longer than a quantum");
+    check_setup(pilfer_submit(endless.executor, &endless.task, PILFER_PLACEMENT_GLOBAL) == 0);
+    pilfer_wait(endless.executor, &endless.latch);
+    pilfer_close(endless.executor, PILFER_CLOSE_RUN, NULL);
+    expect("turns begun in 100 quanta without a look at an empty queue", endless.turns_last - endless.turns_first, 0);
+    check_held("%d items, each longer than %d ms on a driven clock, in one turn", QUANTA + 1, QUANTUM_MS);
 }

@@ -19,12 +19,6 @@
 enum { WAITERS_SHIFT = 16, SPINNERS_SHIFT = 32 };
 #define THE_PAST_NS 1
 
-static void expect(const char *what, uint64_t is, uint64_t expected)
-{
-    if (is != expected)
-        check_broken("%s: %llu, expected %llu", what, (unsigned long long)is, (unsigned long long)expected);
-}
-
 static uint64_t field_of(const struct semaphore *semaphore, uint32_t shift)
 {
     return (uint16_t)(shared_u64_load_relaxed(&semaphore->word) >> shift); /* a look */

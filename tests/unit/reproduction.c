@@ -375,6 +375,81 @@ START_TEST(finding_of_two_labels)
 }
 END_TEST
 
+/* Nothing is said of a target that is the model's: what its default means, what its CPU was used for. */
+START_TEST(finding_of_a_target)
+{
+    const struct invention low = {"closed", "1", "0", 2400, 25, 1}, high = {"closed", "25", "default", 2400, 77, 56};
+    struct result_set set = {.rows = calloc(2, sizeof *set.rows)};
+    for (int i = 0; i < 2; i++) {
+        struct result *row = &set.rows[set.count++];
+        fill(row, i == 0 ? &low : &high, 0, 1, 0);
+        result_set_text(row, RESULT_target, "dotnet");
+        result_set_text(row, RESULT_label, "dotnet");
+        result_set_text(row, RESULT_workload, "echo");
+        result_set_number(row, RESULT_spin_limit_resolved, NAN);
+        result_set_number(row, RESULT_unaccounted_cpu_percent, NAN);
+    }
+    char *text = report_of(&set);
+    ck_assert(strncmp(text, "The finding on this machine, target dotnet: sweep 1", 51) == 0);
+    expect(text, "25           default       2400 ");
+    expect(text, "The workload is echo; the published figures are of the router,");
+    expect(text, "shared by the load generator and the server, so at most 2 of up to 25 workers");
+    expect(text, "nobody stamps a foreign server.");
+    expect_not(text, "Unaccounted");
+    expect_not(text, "max-workers default means");
+    free(text);
+    for (int i = 0; i < 2; i++)
+        result_set_text(&set.rows[i], RESULT_workload, "router");
+    text = report_of(&set);
+    expect(text, "shared by the load generator, the router and the extension, so");
+    expect_not(text, "The workload is");
+    free(text);
+    result_set_fini(&set);
+}
+END_TEST
+
+/* A target is not told the second number of the calls, and may lack other knobs: then it is as by default. */
+START_TEST(published_rows_of_a_target)
+{
+    struct result_set set = {.rows = calloc(4, sizeof *set.rows)};
+    static const char *const workers[] = {"default", "default", "25"}, *const minima[] = {"default", "1", "1"};
+    for (int i = 0; i < 3; i++) {
+        const struct invention cell = {"closed", workers[i], "default", 2400, 10 * (i + 1), 1};
+        struct result *row = &set.rows[set.count++];
+        char id[32];
+        fill(row, &cell, 0, 1, 0);
+        snprintf(id, sizeof id, "%d", i);
+        result_set_text(row, RESULT_cell_id, id);
+        result_set_text(row, RESULT_target, "dotnet-router");
+        result_set_text(row, RESULT_min_workers, minima[i]);
+        result_set_text(row, RESULT_spin_limit, NULL);
+    }
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    ck_assert_uint_eq(published_report_print(&set, stream), 3);
+    fclose(stream);
+    expect(text, "\ndefault     default                default            700       10.0 ");
+    expect(text, "\ndefault     1                      default            720       20.0 ");
+    expect(text, "\n25          1                      default        500-600       30.0 ");
+    expect(text, "\ndefault     default                5                  320          - ");
+    expect(text, "rows that differ in it alone are the same cell");
+    expect(text, "No window waited for a steady target");
+    expect_not(text, "the original");
+    expect_not(text, "goal is where it began");
+    expect_not(text, "goal: workers");
+    free(text);
+    result_add_number(&set.rows[0], "cpu_steady", 1);
+    result_add_number(&set.rows[1], "cpu_steady", 0);
+    stream = open_memstream(&text, &size);
+    published_report_print(&set, stream);
+    fclose(stream);
+    expect(text, "The window of 1 of 2 repeats began with a steady CPU of the target");
+    free(text);
+    result_set_fini(&set);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("reproduction");
@@ -390,6 +465,8 @@ int main(void)
     tcase_add_test(tests, labels_are_not_mixed);
     tcase_add_test(tests, min_workers_tells_rows_apart);
     tcase_add_test(tests, finding_of_two_labels);
+    tcase_add_test(tests, finding_of_a_target);
+    tcase_add_test(tests, published_rows_of_a_target);
     Suite *suite = suite_create("reproduction");
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
