@@ -159,7 +159,13 @@ inline engage(answer)
 #ifdef FAULT_FAILED_STAYS_COUNTED
              break
 #else
-             d_step { engaged--; existing--; limit = existing } /* a start that is tried in between only fails as well */
+             d_step {
+                 engaged--;
+                 existing--;
+#if FAIL
+                 limit = existing /* one step: a start that is tried in between only fails as well */
+#endif
+             }
 #endif
           fi
        fi
