@@ -33,7 +33,7 @@ enum verdict { VERDICT_OK, VERDICT_NOTE, VERDICT_FAIL };
 static __attribute__((format(printf, 3, 4))) void fact(enum verdict verdict, const char *name, const char *format, ...)
 {
     static const char *const words[] = {"ok", "note", "FAIL"};
-    printf("%-5s %-16s ", words[verdict], name);
+    printf("%-5s %-20s ", words[verdict], name);
     va_list arguments;
     va_start(arguments, format);
     vprintf(format, arguments);
@@ -145,19 +145,6 @@ static void print_membarrier(void)
 
 /* ---- programs ---- */
 
-static bool find_program(const char *name, char *out, size_t size)
-{
-    const char *path = getenv("PATH");
-    for (const char *next = path; next != NULL && *next != '\0';) {
-        size_t length = strcspn(next, ":");
-        snprintf(out, size, "%.*s/%s", (int)length, next, name);
-        if (access(out, X_OK) == 0)
-            return true;
-        next += length + (next[length] == ':');
-    }
-    return false;
-}
-
 static void print_programs(void)
 {
     static const struct {
@@ -169,7 +156,7 @@ static void print_programs(void)
     };
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
-        if (find_program(programs[i].name, path, sizeof path))
+        if (target_find_program(programs[i].name, path, sizeof path))
             fact(VERDICT_OK, programs[i].name, "%s", escaped(path));
         else
             fact(VERDICT_NOTE, programs[i].name, "absent; %s", programs[i].without);
@@ -192,7 +179,7 @@ static void print_targets(void)
         } else if (path[0] == '\0') {
             fact(VERDICT_OK, name, "needs nothing else");
         } else {
-            bool told = target_ask_version(use);
+            bool told = target_ask_version(use, NULL);
             fact(VERDICT_OK, name, "%s%s%s", escaped(path), told ? ", " : "", told ? use->version : "");
         }
     }

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/output.h"
 #include "process_tree.h"
 #include "window.h"
 
@@ -158,7 +159,8 @@ static bool take_line(void *context, char *name, char *text)
 static void end_tree(const struct child *child)
 {
     uint64_t server;
-    process_tree_kill(child->pid);
+    if (!process_tree_kill(child->pid))
+        complain("%s: not all of its processes could be killed", child->role);
     if (!child->done && report_integer(&child->report, "server-pid", &server) && server > 1)
         kill(-(pid_t)server, SIGKILL);
 }

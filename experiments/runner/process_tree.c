@@ -16,8 +16,11 @@
 #include "cli/memory.h"
 #include "usage.h"
 
-/* A tree that keeps growing while it is killed is killed this often. */
+/* A tree that keeps growing while it is killed is killed this often, 5 ms apart. */
 #define KILL_ROUNDS 200
+/* The kernel may leave children out of a list while one of their siblings is waited for: nobody is there when so many
+ * rounds in a row have found nobody. */
+#define EMPTY_ROUNDS 2
 
 /* Reads a file of /proc; false when it is gone. */
 static bool read_text(const char *path, char *out, size_t size)
@@ -269,16 +272,24 @@ static bool kill_round(pid_t root)
     bool any = false;
     process_tree_list(root, &list);
     for (uint32_t i = 0; i < list.count; i++) {
-        if (process_is_alive(list.pids[i]))
-            any |= kill(list.pids[i], SIGKILL) == 0;
+        if (!process_is_alive(list.pids[i]))
+            continue;
+        any = true;
+        kill(list.pids[i], SIGKILL);
     }
     process_list_fini(&list);
     return any;
 }
 
-void process_tree_kill(pid_t root)
+bool process_tree_kill(pid_t root)
 {
     const struct timespec pause = {.tv_nsec = 5000000};
-    for (int round = 0; round < KILL_ROUNDS && kill_round(root); round++)
+    int empty = 0;
+    for (int round = 0; round < KILL_ROUNDS; round++) {
+        empty = kill_round(root) ? 0 : empty + 1;
+        if (empty == EMPTY_ROUNDS)
+            return true;
         nanosleep(&pause, NULL);
+    }
+    return false;
 }

@@ -59,8 +59,9 @@ struct tree_difference {
 
 void tree_difference(const struct tree_sample *first, const struct tree_sample *last, struct tree_difference *out);
 
-/* Kills the descendants until none is left alive; the root must be there. */
-void process_tree_kill(pid_t root);
+/* Kills the descendants until none is left alive; the root must be there. False if there still was one after a second.
+ */
+bool process_tree_kill(pid_t root);
 
 /* Whether this kernel tells children at all (CONFIG_PROC_CHILDREN). */
 bool process_tree_is_known(void);

@@ -151,9 +151,11 @@ static const struct {
     const char *name, *cpus;
     int (*run)(struct role *role);
 } roles[] = {
-    {"router", "router-cpus", role_router},          {"target", "router-cpus", role_target},
-    {"inprocess", "router-cpus", role_in_process},   {"load", "load-cpus", role_load},
-    {"extension", "extension-cpus", role_extension},
+    {"router", "router-cpus", role_router},          /* or echo */
+    {"target", "router-cpus", role_target},          /* a foreign server in place of it */
+    {"inprocess", "router-cpus", role_in_process},   /* without clients */
+    {"load", "load-cpus", role_load},                /* the clients */
+    {"extension", "extension-cpus", role_extension}, /* behind a router */
 };
 
 int role_main(const char *name)

@@ -23,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -33,6 +32,7 @@
 #include "cli/memory.h"
 #include "listeners.h"
 #include "process_tree.h"
+#include "runner/foreign.h"
 #include "runner/target_start.h"
 #include "settings.h"
 #include "window.h"
@@ -63,7 +63,8 @@ struct keeper {
 
 static void kill_tree(void)
 {
-    process_tree_kill(getpid());
+    if (!process_tree_kill(getpid()))
+        role_say_text("warning", "target: not all of its processes could be killed");
 }
 
 static void reap(struct keeper *keeper)
@@ -199,25 +200,6 @@ static char **numbered(struct role *role, const char *prefix)
     }
 }
 
-/* In the server's process: becomes it, or says why not where the keeper listens. */
-static _Noreturn void become(char **words, char **environment, int output, pid_t keeper)
-{
-    const struct rlimit none = {0, 0};
-    setpgid(0, 0);
-    setrlimit(RLIMIT_CORE, &none);
-    int null = open("/dev/null", O_RDONLY);
-    if (null < 0 || dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
-        _exit(126);
-    close_range(3, ~0U, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != keeper)
-        _exit(126);
-    signal(SIGPIPE, SIG_DFL);
-    execvpe(words[0], words, environment);
-    dprintf(2, "%s: %s", words[0], strerror(errno));
-    _exit(127);
-}
-
 static void start_server(struct keeper *keeper)
 {
     int ends[2];
@@ -227,10 +209,10 @@ static void start_server(struct keeper *keeper)
     fcntl(ends[0], F_SETPIPE_SZ, OUTPUT_PIPE_SIZE); /* a chatty server shall not wait for us */
     char **words = numbered(keeper->role, TARGET_FACT_ARGUMENT);
     char **environment = numbered(keeper->role, TARGET_FACT_VARIABLE);
-    pid_t self = getpid();
+    const struct foreign_options options = {.output = ends[1], .parent = getpid()};
     keeper->server = fork();
     if (keeper->server == 0)
-        become(words, environment, ends[1], self);
+        foreign_become(words, environment, &options);
     if (keeper->server < 0)
         role_refuse("starting the target", strerror(errno));
     setpgid(keeper->server, keeper->server); /* both sides do it, so that neither can be too late */
@@ -260,6 +242,10 @@ static bool get(struct keeper *keeper)
     const struct timeval timeout = {.tv_usec = PROBE_TIMEOUT_US};
     char text[1280];
     int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (client < 0) {
+        snprintf(keeper->probed, sizeof keeper->probed, "no socket: %s", strerror(errno));
+        return false;
+    }
     setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
     setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
     if (connect(client, (struct sockaddr *)&address, sizeof address) != 0) {

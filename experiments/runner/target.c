@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* All that were asked for, the newest first. */
@@ -125,20 +126,29 @@ int target_check(const char *selector, FILE *stream)
 
 /* ---- programs ---- */
 
-static bool find_program(const char *name, char *out, size_t size)
+/* A file that may be run; a folder may have that right as well. */
+static bool is_program(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+bool target_find_program(const char *name, char *out, size_t size)
 {
     if (strchr(name, '/') != NULL) {
         snprintf(out, size, "%s", name);
-        return access(name, X_OK) == 0;
+        return is_program(name);
     }
-    for (const char *next = getenv("PATH"); next != NULL && *next != '\0';) {
-        size_t length = strcspn(next, ":");
-        snprintf(out, size, "%.*s/%s", (int)length, next, name);
-        if (access(out, X_OK) == 0)
+    const char *path = getenv("PATH");
+    for (const char *next = path != NULL ? path : "/bin:/usr/bin";; next++) {
+        int length = (int)strcspn(next, ":");
+        snprintf(out, size, "%.*s%s%s", length, next, length > 0 ? "/" : "./", name);
+        if (is_program(out))
             return true;
-        next += length + (next[length] == ':');
+        next += length;
+        if (*next == '\0')
+            return false;
     }
-    return false;
 }
 
 bool target_is_here(const struct target_use *use, char *program, size_t size, char *message)
@@ -153,7 +163,7 @@ bool target_is_here(const struct target_use *use, char *program, size_t size, ch
         char path[PATH_MAX];
         if (*word == '\0')
             continue;
-        is_here = find_program(word, path, sizeof path);
+        is_here = target_find_program(word, path, sizeof path);
         if (!is_here)
             snprintf(message, TARGET_MESSAGE_SIZE, "target %s: there is no program %s here%s%s", use->target.name,
                      escaped(word), install != NULL ? "; install " : "", install != NULL ? escaped(install) : "");

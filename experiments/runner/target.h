@@ -103,4 +103,8 @@ int target_check(const char *selector, FILE *stream);
  * one is. */
 bool target_is_here(const struct target_use *use, char *program, size_t size, char *message);
 
+/* Where an exec would find a program: on PATH, where an empty element is the current folder, or at the path that its
+ * name is. False if there is none that may be run. */
+bool target_find_program(const char *name, char *out, size_t size);
+
 #endif

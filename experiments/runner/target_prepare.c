@@ -6,6 +6,7 @@
 
 #include "cli/memory.h"
 #include "cli/output.h"
+#include "runner/foreign.h"
 #include "window.h"
 
 #include <errno.h>
@@ -16,7 +17,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -77,24 +77,12 @@ char **target_environment(const struct target_use *use, const struct placeholder
 
 /* ---- commands ---- */
 
-static _Noreturn void become(char **words, char **environment, int output, pid_t runner)
-{
-    setpgid(0, 0);
-    int null = open("/dev/null", O_RDONLY);
-    if (null < 0 || dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
-        _exit(126);
-    close_range(3, ~0U, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != runner)
-        _exit(126);
-    signal(SIGPIPE, SIG_DFL);
-    signal(SIGXFSZ, SIG_DFL);
-    execvpe(words[0], words, environment);
-    dprintf(2, "%s: %s\n", words[0], strerror(errno));
-    _exit(127);
-}
-
 enum outcome { COMMAND_DONE, COMMAND_FAILED, COMMAND_LATE, COMMAND_INTERRUPTED };
+
+static bool is_stopped(const volatile int *stop)
+{
+    return stop != NULL && *stop != 0;
+}
 
 static enum outcome await_command(pid_t pid, double limit_s, const volatile int *stop)
 {
@@ -105,14 +93,22 @@ static enum outcome await_command(pid_t pid, double limit_s, const volatile int 
         pid_t ended = waitpid(pid, &status, WNOHANG);
         if (ended == pid)
             return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? COMMAND_DONE : COMMAND_FAILED;
-        bool interrupted = stop != NULL && *stop != 0;
+        bool interrupted = is_stopped(stop);
         if (interrupted || window_now_ns() >= deadline_ns) {
             kill(-pid, SIGKILL);
-            waitpid(pid, NULL, 0);
+            while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+                continue;
             return interrupted ? COMMAND_INTERRUPTED : COMMAND_LATE;
         }
         nanosleep(&pause, NULL);
     }
+}
+
+/* More than a command can use before its time is over: it ends what has left the group of a command that is killed. */
+static uint64_t cpu_limit_s(double limit_s)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    return (uint64_t)limit_s * (uint64_t)(cpus > 0 ? cpus : 1) + 1;
 }
 
 /* Runs a command line of the target's file; its output goes to a descriptor. */
@@ -123,9 +119,10 @@ static enum outcome run_command(const struct target_use *use, const char *line, 
         .texts = {[PLACEHOLDER_folder] = use->folder, [PLACEHOLDER_build] = use->build}};
     char **words = command_words(line, &values);
     char **environment = target_environment(use, &values);
-    pid_t runner = getpid(), pid = fork();
+    const struct foreign_options options = {.output = output, .parent = getpid(), .cpu_limit_s = cpu_limit_s(limit_s)};
+    pid_t pid = fork();
     if (pid == 0)
-        become(words, environment, output, runner);
+        foreign_become(words, environment, &options);
     command_words_free(words);
     command_words_free(environment);
     if (pid < 0)
@@ -150,14 +147,14 @@ static void take_first_line(int file, char *out, size_t size)
         *byte = *byte < ' ' || *byte > '~' ? '?' : *byte;
 }
 
-bool target_ask_version(struct target_use *use)
+bool target_ask_version(struct target_use *use, const volatile int *stop)
 {
     const char *line = use->target.texts[TARGET_KEY_version];
     use->version[0] = '\0';
     int file = line != NULL ? memfd_create("version", MFD_CLOEXEC) : -1;
     if (file < 0)
         return false;
-    bool told = run_command(use, line, file, TARGET_VERSION_LIMIT_S, NULL) == COMMAND_DONE;
+    bool told = run_command(use, line, file, TARGET_VERSION_LIMIT_S, stop) == COMMAND_DONE;
     if (told)
         take_first_line(file, use->version, sizeof use->version);
     close(file);
@@ -180,25 +177,41 @@ static bool make_folders(const char *path)
     return made;
 }
 
-/* One build of a target at a time on this machine; the lock goes with the descriptor. */
-static int lock_folder(const char *folder)
+static enum outcome cannot(struct target_use *use, const char *what)
 {
-    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor >= 0)
-        flock(descriptor, LOCK_EX);
-    return descriptor;
+    snprintf(use->message, sizeof use->message, "target %s: cannot %s its build folder %s: %s", use->target.name, what,
+             escaped(use->build), strerror(errno));
+    return COMMAND_FAILED;
 }
 
-static enum cell_status build(struct target_use *use, const volatile int *stop)
+/* One build of a target at a time on this machine; the lock goes with the descriptor. Asked for again and again, so
+ * that a signal which comes between two looks at stop is not missed. */
+static enum outcome lock_folder(struct target_use *use, const volatile int *stop, int *out)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_EVERY_NS};
+    bool said = false;
+    *out = make_folders(use->build) ? open(use->build, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (*out < 0)
+        return cannot(use, "make");
+    while (flock(*out, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return cannot(use, "lock");
+        if (is_stopped(stop))
+            return COMMAND_INTERRUPTED;
+        if (!said && errno == EWOULDBLOCK)
+            complain("target %s: waiting for another build", use->target.name);
+        said |= errno == EWOULDBLOCK;
+        nanosleep(&pause, NULL);
+    }
+    return COMMAND_DONE;
+}
+
+static enum outcome build_locked(struct target_use *use, const volatile int *stop)
 {
     char *log = memory_format("%s/build.log", use->build);
-    int lock = make_folders(use->build) ? lock_folder(use->build) : -1;
-    int output = lock >= 0 ? open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
-    enum outcome outcome = COMMAND_FAILED;
-    if (output < 0) {
-        snprintf(use->message, sizeof use->message, "target %s: cannot write to its build folder %s: %s",
-                 use->target.name, escaped(use->build), strerror(errno));
-    } else {
+    int output = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    enum outcome outcome = output < 0 ? cannot(use, "write to") : COMMAND_DONE;
+    if (outcome == COMMAND_DONE) {
         complain("building target %s", use->target.name);
         outcome = run_command(use, use->target.texts[TARGET_KEY_build], output, TARGET_BUILD_LIMIT_S, stop);
         close(output);
@@ -209,9 +222,18 @@ static enum cell_status build(struct target_use *use, const volatile int *stop)
             snprintf(use->message, sizeof use->message, "target %s: its build took more than %d s; see %s",
                      use->target.name, TARGET_BUILD_LIMIT_S, escaped(log));
     }
+    free(log);
+    return outcome;
+}
+
+static enum cell_status build(struct target_use *use, const volatile int *stop)
+{
+    int lock;
+    enum outcome outcome = lock_folder(use, stop, &lock);
+    if (outcome == COMMAND_DONE)
+        outcome = build_locked(use, stop);
     if (lock >= 0)
         close(lock);
-    free(log);
     return outcome == COMMAND_DONE          ? CELL_MEASURED
            : outcome == COMMAND_INTERRUPTED ? CELL_INTERRUPTED
                                             : CELL_SURROUNDINGS;
@@ -225,11 +247,11 @@ enum cell_status target_prepare(struct target_use *use, const volatile int *stop
             status = CELL_SURROUNDINGS;
         else if (use->target.texts[TARGET_KEY_build] != NULL)
             status = build(use, stop);
-        if (status == CELL_INTERRUPTED)
-            return status;
-        use->state = status == CELL_MEASURED ? TARGET_PREPARED : TARGET_UNUSABLE;
         if (status == CELL_MEASURED)
-            target_ask_version(use);
+            target_ask_version(use, stop);
+        if (status == CELL_INTERRUPTED || is_stopped(stop))
+            return CELL_INTERRUPTED;
+        use->state = status == CELL_MEASURED ? TARGET_PREPARED : TARGET_UNUSABLE;
     }
     if (use->state == TARGET_PREPARED)
         return CELL_MEASURED;

@@ -22,8 +22,9 @@
  * was prepared before); CELL_SURROUNDINGS with one line in message (CELL_MESSAGE_SIZE bytes); CELL_INTERRUPTED. */
 enum cell_status target_prepare(struct target_use *use, const volatile int *stop, char *message);
 
-/* Asks for the version alone; false when the target cannot say (it is not built). */
-bool target_ask_version(struct target_use *use);
+/* Asks for the version alone; false when the target cannot say (it is not built), or *stop was set (stop may be NULL).
+ */
+bool target_ask_version(struct target_use *use, const volatile int *stop);
 
 /* The variables of [environment] and those passed on, as for an exec; command_words_free frees them. */
 char **target_environment(const struct target_use *use, const struct placeholder_values *values);

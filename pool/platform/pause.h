@@ -15,6 +15,18 @@
 
 enum { LONGEST_PAUSE_NS = 272 };
 
+/* The processor's pause hint, what the lengths below count in. */
+static inline void pause_instruction(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb" ::: "memory");
+#else
+    __asm__ volatile("" ::: "memory");
+#endif
+}
+
 /* How often length_ps goes into span_ns, rounded, at least once. */
 static inline uint32_t pause_times(uint64_t span_ns, uint64_t length_ps)
 {

@@ -153,17 +153,6 @@ uint64_t platform_thread_cpu_read_ns(void)
 
 /* ---- pause ---- */
 
-static inline void pause_instruction(void)
-{
-#if defined(__x86_64__)
-    _mm_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("isb" ::: "memory");
-#else
-    __asm__ volatile("" ::: "memory");
-#endif
-}
-
 static void measure_pause(void)
 {
     enum { PAUSES = 1000, ROUNDS = 8 };

@@ -41,7 +41,8 @@ void __real_platform_yield(void);
 void __wrap_platform_yield(void);
 void __wrap_platform_yield(void)
 {
-    counted.yields++;
+    if (counted.yields++ == 0)
+        counted.pauses_before_yield = counted.pauses;
     __real_platform_yield();
 }
 

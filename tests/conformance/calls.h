@@ -18,6 +18,7 @@ struct calls {
     uint64_t releases, thread_starts; /* of the semaphore; of workers */
     uint64_t releases_before_start;   /* when the first worker's thread was to be started */
     uint64_t yields_before_pause;     /* when the first pause came */
+    uint64_t pauses_before_yield;     /* when the first yield came */
     uint32_t wait_steps;              /* of the last wait on the semaphore */
     uint64_t wait_deadline_ns;        /* as well */
     uint64_t climb_forces;            /* changes of the goal that the climber was told of */

@@ -8,6 +8,7 @@
  *
  * Source. specs: .NET 8 ThreadPoolWorkQueue (Enqueue, Dequeue, WorkStealingQueue) and ConcurrentQueueSegment.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -390,8 +391,58 @@ static enum next_result try_next(struct play *play, uint32_t worker)
     return play->pool->scheduler->next(pool_worker(play->pool, worker), &task);
 }
 
+/* A task whose worker's deque cannot be stolen from while it runs, and one behind it. */
+struct locked {
+    struct pilfer_task task, behind;
+    struct pilfer_executor *executor;
+    struct shared_u32 runs, may_end; /* by the task; by the test */
+    struct pilfer_latch latch;
+};
+
+static void run_behind(struct pilfer_task *task)
+{
+    pilfer_latch_arrive(&((struct locked *)((char *)task - offsetof(struct locked, behind)))->latch);
+}
+
+static void run_locked(struct pilfer_task *task)
+{
+    struct locked *locked = (struct locked *)task;
+    struct foreign_lock_deque *deque = &((struct dotnet_worker *)((struct worker *)platform_self())->queueing)->local;
+    shared_u32_store_release(&deque->lock, 1); /* nobody else tries: it is empty */
+    check_setup(pilfer_submit(locked->executor, &locked->behind, PILFER_PLACEMENT_LOCAL) == 0);
+    shared_u32_store_release(&locked->runs, 1);
+    while (shared_u32_load_acquire(&locked->may_end) == 0)
+        platform_yield();
+    shared_u32_store_release(&deque->lock, 0);
+    pilfer_latch_arrive(&locked->latch);
+}
+
+/* The other worker misses the task turn after turn, and each time asks for the next turn. */
+static void miss_with_threads(const struct subject *subject, uint64_t turns)
+{
+    struct locked locked = {.task.run = run_locked, .behind.run = run_behind};
+    struct account_totals totals;
+    locked.executor = dotnet_open(subject, &(struct dotnet_pool){.min_workers = 2, .max_workers = 2});
+    pilfer_latch_init(&locked.latch, 2);
+    check_setup(pilfer_submit(locked.executor, &locked.task, PILFER_PLACEMENT_GLOBAL) == 0);
+    while (shared_u32_load_acquire(&locked.runs) == 0)
+        platform_yield();
+    pilfer_totals(locked.executor, &totals);
+    const uint64_t requests = totals.counters[COUNTER_worker_requests];
+    do {
+        pilfer_totals(locked.executor, &totals);
+        if (totals.counters[COUNTER_steals_missed] > 0 && inside_engaged(locked.executor) == 1)
+            check_broken("a worker that has missed a steal leaves, and nobody is asked for");
+        platform_yield();
+    } while (totals.counters[COUNTER_worker_requests] < requests + turns);
+    shared_u32_store_release(&locked.may_end, 1);
+    pilfer_wait(locked.executor, &locked.latch);
+    pilfer_close(locked.executor, PILFER_CLOSE_RUN, NULL);
+}
+
 void dotnet_missed_steal(const struct subject *subject)
 {
+    enum { TURNS = 10 };
     struct play play;
     struct still_task task = {.id = 0};
     play_open(&play, subject, 2, 0, NULL, 0); /* goal 0: a request releases nobody */
@@ -418,5 +469,7 @@ void dotnet_missed_steal(const struct subject *subject)
     shared_u32_store_relaxed(&victim->lock, 0); /* one thread */
     play_next(&play, 0, true, &task);
     play_close(&play);
-    check_held("an empty victim: none; a held one: one request a turn, 3 turns");
+    check_trying("a worker that cannot steal");
+    miss_with_threads(subject, TURNS);
+    check_held("an empty victim: none; a held one: one request a turn, 3 turns; %d more of a thread's", TURNS);
 }

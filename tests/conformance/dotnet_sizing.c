@@ -3,8 +3,8 @@
  * D13, D20 and D23 to D25: how many workers scheduler dotnet has, and when one goes.
  *
  * Method. The cases of the unit tests of hill climbing, the gate and the limits are run here once more, from the same
- * files (unit_cases/check.h); dotnet_policy.c plays the policy around them. D13 adds the steps of a worker that is stopped, played by one thread, and counts what
- * each worker still runs after a cut.
+ * files (unit_cases/check.h); dotnet_policy.c plays the policy around them. D13 adds the steps of a worker that is
+ * stopped, played by one thread and done by a real worker, and counts what each worker still runs after a cut.
  *
  * Source. .NET 8 PortableThreadPool (ShouldStopProcessingWorkNow, SetMinThreads, SetMaxThreads), .GateThread,
  * .HillClimbing.
@@ -16,6 +16,7 @@
 #include "dotnet_play.h"
 #include "inside.h"
 #include "pool.h"
+#include "schedulers/dotnet.h"
 #include "unit_cases/unit_cases.h"
 
 #define COUNT_OF(array) (int)(sizeof(array) / sizeof((array)[0]))
@@ -63,6 +64,89 @@ static void play_stop(const struct subject *subject)
     expect("spin steps of the waits after that", calls_read().wait_steps, 2 * SPIN_LIMIT);
     calls_begin(NULL);
     play_close(&play);
+}
+
+/* A real worker that is over the goal ends a task, with local ones behind it. */
+enum { BEHIND = 40 };
+struct leaving {
+    struct pilfer_executor *executor;
+    struct shared_u32 running, may_end[2]; /* by the tasks: how many run; by the test: that one may end */
+    struct shared_u32 left;                /* by the worker: it waits; what it has written before can be read */
+    struct worker *worker;
+    uint32_t wait_steps;
+    struct pilfer_latch latch;
+    struct leaver {
+        struct pilfer_task task;
+        struct leaving *all;
+    } tasks[2 + BEHIND]; /* the one that leaves, the one that stays, those behind the first */
+};
+
+/* The worker waits; its thread ends here. */
+static enum semaphore_result note_wait(void *context)
+{
+    struct leaving *leaving = context;
+    leaving->wait_steps = calls_read().wait_steps;
+    calls_begin(NULL);
+    shared_u32_store_release(&leaving->left, 1);
+    return SEMAPHORE_STOPPED;
+}
+
+static void run_behind(struct pilfer_task *task)
+{
+    pilfer_latch_arrive(&((struct leaver *)task)->all->latch);
+}
+
+static void run_leaver(struct pilfer_task *task)
+{
+    struct leaving *leaving = ((struct leaver *)task)->all;
+    const ptrdiff_t index = (struct leaver *)task - leaving->tasks;
+    const struct call_hooks hooks = {.context = leaving, .wait = note_wait};
+    if (index == 0) {
+        leaving->worker = platform_self();
+        calls_begin(&hooks);
+        for (uint32_t i = 2; i < 2 + BEHIND; i++)
+            check_setup(pilfer_submit(leaving->executor, &leaving->tasks[i].task, PILFER_PLACEMENT_LOCAL) == 0);
+    }
+    shared_u32_add_release(&leaving->running, 1);
+    while (shared_u32_load_acquire(&leaving->may_end[index]) == 0)
+        platform_yield();
+    pilfer_latch_arrive(&leaving->latch);
+}
+
+/* While the other worker is held, nobody takes what the first one has left behind. */
+static void leave_tasks_behind(const struct subject *subject)
+{
+    static struct leaving leaving;
+    static const struct pilfer_setting settings[] = {{"processors", 2}, {"hill-climbing", 0}};
+    struct account_totals totals;
+    leaving.executor = dotnet_open(subject, &(struct dotnet_pool){.max_workers = 2,
+                                                                  .spin_limit = 70,
+                                                                  .sizing = "hill-climbing",
+                                                                  .settings = settings,
+                                                                  .setting_count = COUNT_OF(settings)});
+    const struct dotnet *queues = inside_pool(leaving.executor)->queueing;
+    pilfer_latch_init(&leaving.latch, 2 + BEHIND);
+    for (uint32_t i = 0; i < 2 + BEHIND; i++)
+        leaving.tasks[i] = (struct leaver){.task.run = i < 2 ? run_leaver : run_behind, .all = &leaving};
+    for (uint32_t i = 2; i-- > 0;) { /* the one that stays first: it could steal, while it looks for its task */
+        check_setup(pilfer_submit(leaving.executor, &leaving.tasks[i].task, PILFER_PLACEMENT_GLOBAL) == 0);
+        while (shared_u32_load_acquire(&leaving.running) < 2 - i)
+            platform_yield();
+    }
+    check_setup(pilfer_set_min_workers(leaving.executor, (struct pilfer_limits){1, 1}) == 0);
+    check_setup(pilfer_set_max_workers(leaving.executor, (struct pilfer_limits){1, 1}) == 0);
+    shared_u32_store_release(&leaving.may_end[0], 1);
+    while (shared_u32_load_acquire(&leaving.left) == 0)
+        platform_yield();
+    const struct dotnet_worker *own = leaving.worker->queueing;
+    expect("tasks in the deque of a worker that was stopped", foreign_lock_deque_depth(&own->local), 0);
+    expect("those that it has left in the shared queue", segment_queue_depth(&queues->global), BEHIND);
+    expect("spin steps of its wait", leaving.wait_steps, 0);
+    shared_u32_store_release(&leaving.may_end[1], 1);
+    pilfer_wait(leaving.executor, &leaving.latch);
+    pilfer_totals(leaving.executor, &totals);
+    expect("of them stolen", totals.counters[COUNTER_steals_won], 0);
+    pilfer_close(leaving.executor, PILFER_CLOSE_RUN, NULL);
 }
 
 enum { WORKERS = 8, LEFT = 2, RUNNERS = 64, ITEMS_AFTER_CUT_MAX = 2 };
@@ -135,6 +219,8 @@ void dotnet_stop_check(const struct subject *subject)
     static const struct pilfer_setting settings[] = {{"processors", WORKERS}, {"hill-climbing", 0}};
     check_trying("a stop, step by step");
     play_stop(subject);
+    check_trying("a worker that is stopped with tasks behind it");
+    leave_tasks_behind(subject);
     load.executor = dotnet_open(subject, &(struct dotnet_pool){.max_workers = WORKERS,
                                                                .sizing = "hill-climbing",
                                                                .settings = settings,
@@ -146,14 +232,14 @@ void dotnet_stop_check(const struct subject *subject)
         load.runners[i] = (struct runner){.task.run = run_runner, .load = &load};
         check_setup(pilfer_submit(load.executor, &load.runners[i].task, PILFER_PLACEMENT_DEFAULT) == 0);
     }
-    while (pool_numbers(pool).engaged < WORKERS || pool_existing(pool) < WORKERS)
+    while (pool_numbers(pool).engaged < WORKERS || pool_published(pool) < WORKERS)
         platform_yield();
     check_trying("a cut from 8 to 2");
     cut_under_load(&load);
     shared_u32_store_release(&load.over, 1);
     pilfer_wait(load.executor, &load.latch); /* the local tasks of those that left as well */
     pilfer_close(load.executor, PILFER_CLOSE_RUN, NULL);
-    check_held("8 cut to 2: each that left ran at most %d items more; 40 local tasks moved; no spin",
+    check_held("8 cut to 2: each that left ran at most %d items more; 40 local tasks moved, twice; no spin",
                ITEMS_AFTER_CUT_MAX);
 }
 

@@ -12,7 +12,9 @@
 #include "dotnet_items.h"
 #include "dotnet_play.h"
 #include "idle/dotnet_workers.h"
+#include "idle/spin.h"
 #include "inside.h"
+#include "platform/pause.h"
 #include "pool.h"
 
 /* Fields of the semaphore's word. */
@@ -48,7 +50,7 @@ static uint32_t steps_of(const struct play *play)
 static enum semaphore_result wait_once(const struct play *play, uint32_t steps)
 {
     struct worker *worker = pool_worker(play->pool, 0);
-    struct dotnet_worker *own = worker->idle_state;
+    struct handshake_worker *own = worker->idle_state;
     calls_begin(NULL);
     return semaphore_wait(&play->idle->semaphore, worker, &own->waiter, steps, THE_PAST_NS);
 }
@@ -83,6 +85,8 @@ void dotnet_spin_shape(const struct subject *subject)
             check_broken("limit %u, P = %u: %llu pauses and %llu yields, expected %llu and %llu", rows[i].spin_limit,
                          rows[i].processors, (unsigned long long)calls.pauses, (unsigned long long)calls.yields,
                          (unsigned long long)rows[i].pauses, (unsigned long long)rows[i].yields);
+        if (calls.pauses > 0 && calls.yields > 0)
+            expect("pauses before the first yield", calls.pauses_before_yield, 10);
     }
     check_held("yields per full spin 0, 65, 275 at limits 5, 70, 280; 130 at P = 1 and 70");
 }
@@ -95,33 +99,80 @@ static uint64_t times_in(double span, double length)
     return span / length < 0.5 ? 1 : (uint64_t)(span / length + 0.5);
 }
 
-/* The first steps pause 1, 2, 4, M, M, ... units, with M = 7 where a unit is 37 ns; the unit's length is the machine's,
- * and only reported. */
+/* Units of so many pauses: 1, 2, 4 and so on, at most so many. */
+static uint64_t units_of(uint64_t pauses, uint64_t units_max)
+{
+    uint64_t units = 0;
+    for (uint64_t i = 0; i < pauses; i++)
+        units += i < 10 && UINT64_C(1) << i < units_max ? UINT64_C(1) << i : units_max;
+    return units;
+}
+
+enum { PAUSE_STEPS = 560 };
+
+/* The pauses of a spin of that many steps without its yields. Returns how long they took. */
+static uint64_t pause_spin(struct worker *worker)
+{
+    const uint64_t begin_ns = platform_now_ns();
+    for (uint32_t step = 0; step < PAUSE_STEPS; step++)
+        if (step < 10 || (step - 10) % 2 != 0)
+            spin_step(worker, step, true);
+    return platform_now_ns() - begin_ns;
+}
+
+static uint64_t pause_bare(uint64_t instructions)
+{
+    const uint64_t begin_ns = platform_now_ns();
+    for (uint64_t i = 0; i < instructions; i++)
+        pause_instruction();
+    return platform_now_ns() - begin_ns;
+}
+
+/* How many times as many instructions as they should be the pauses of a spin are: their time over that of so many bare
+ * ones, each the least disturbed of several rounds in turn. More rounds if it is far from 1. *spin_ns: for the report. */
+static double instructions_ratio(const struct subject *subject, uint64_t instructions, uint64_t *spin_ns)
+{
+    enum { ROUNDS_MIN = 20, ROUNDS_MAX = 2000 };
+    struct play play;
+    uint64_t bare_ns = UINT64_MAX;
+    double ratio = 0;
+    *spin_ns = UINT64_MAX;
+    play_open(&play, subject, 1, 1, NULL, 0);
+    for (uint32_t round = 0; round < ROUNDS_MIN || (round < ROUNDS_MAX && (ratio < 0.7 || ratio > 1.4)); round++) {
+        const uint64_t spin = pause_spin(pool_worker(play.pool, 0)), bare = pause_bare(instructions);
+        *spin_ns = spin < *spin_ns ? spin : *spin_ns;
+        bare_ns = bare < bare_ns ? bare : bare_ns;
+        ratio = (double)*spin_ns / (double)bare_ns;
+        check_progress();
+    }
+    play_close(&play);
+    return ratio;
+}
+
+/* The steps pause 1, 2, 4, M, M, ... units, with M = 7 where a unit is 37 ns; then the spins below pause 56, 63, 133,
+ * 266, 511 and 1981. The unit's length is the machine's, and only reported. */
 void dotnet_pause_unit(const struct subject *subject)
 {
-    enum { FIRST_STEPS_LIMIT = 5, STEPS = 560, ROUNDS = 20 };
+    static const uint32_t limits[] = {5, 6, 16, 35, 70, 280};
     const double instruction_ns = (double)platform_pause_instruction_ps() / 1000;
-    const double unit_ns = (double)times_in(37, instruction_ns) * instruction_ns;
+    const uint64_t per_unit = times_in(37, instruction_ns);
+    const double unit_ns = (double)per_unit * instruction_ns;
     const uint64_t units_max = times_in(272, unit_ns);
-    uint64_t first_units = 0;
-    for (uint32_t step = 0; step < 10; step++)
-        first_units += 1u << step < units_max ? 1u << step : units_max;
-    const struct calls first = spin_once(subject, FIRST_STEPS_LIMIT, 4);
-    expect("units that the first 10 steps pause", first.pause_units, first_units);
-    expect("units of the longest step, 272 ns over the unit", first.pause_units_max, units_max);
-    expect("nanoseconds of a unit at least", PLATFORM_PAUSE_NS, 37);
-    uint64_t shortest_ns = UINT64_MAX;
-    for (uint32_t round = 0; round < ROUNDS; round++) { /* the least disturbed one */
-        const uint64_t begin_ns = platform_now_ns();
-        for (uint32_t step = 0; step < STEPS; step++)
-            if (step < 10 || (step - 10) % 2 != 0)
-                platform_pause((uint32_t)(step < 10 && 1u << step < units_max ? 1u << step : units_max));
-        const uint64_t ns = platform_now_ns() - begin_ns;
-        shortest_ns = ns < shortest_ns ? ns : shortest_ns;
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        const struct calls calls = spin_once(subject, limits[i], 4);
+        expect("units of the longest step, 272 ns over the unit", calls.pause_units_max, units_max);
+        expect("units that a spin pauses", calls.pause_units, units_of(calls.pauses, units_max));
     }
-    check_held("%llu units of %.1f ns in 10 steps, %llu at most; the pauses of 560 steps take %.1f us here, 73 as "
-               "published",
-               (unsigned long long)first_units, unit_ns, (unsigned long long)units_max, (double)shortest_ns / 1000);
+    expect("nanoseconds of a unit at least", PLATFORM_PAUSE_NS, 37);
+    const uint64_t units = units_of(PAUSE_STEPS / 2 + 5, units_max);
+    uint64_t spin_ns;
+    const double ratio = instructions_ratio(subject, units * per_unit, &spin_ns);
+    if (ratio < 0.5 || ratio > 2)
+        check_broken("the pauses of %d steps are %.1f times %llu instructions", PAUSE_STEPS, ratio,
+                     (unsigned long long)(units * per_unit));
+    check_held("units of %.1f ns, %llu at most in a step; the pauses of 560 steps are %llu units and take %.1f us here, "
+               "73 as published",
+               unit_ns, (unsigned long long)units_max, (unsigned long long)units, (double)spin_ns / 1000);
 }
 
 /* ---- D16 ---- */
@@ -152,8 +203,8 @@ void dotnet_spinners(const struct subject *subject)
     struct pilfer_executor *executor = dotnet_open(
         subject,
         &(struct dotnet_pool){.min_workers = THREADS, .max_workers = THREADS, .spin_limit = PILFER_SPIN_LIMIT_MAX});
-    if (pool_existing(inside_pool(executor)) < THREADS)
-        check_skip("only %u of %d threads can be started here", pool_existing(inside_pool(executor)), THREADS);
+    if (pool_published(inside_pool(executor)) < THREADS)
+        check_skip("only %u of %d threads can be started here", pool_published(inside_pool(executor)), THREADS);
     const struct semaphore *semaphore = inside_pool(executor)->idle_state; /* first in it */
     uint64_t spinners, waiters, most = 0;
     do {

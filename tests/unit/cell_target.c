@@ -6,7 +6,8 @@
  * that waits for steady CPU begins when it is steady, but not within the target's own warm-up; CPU that cannot be known
  * is said to be so.
  *
- * Method: this program is also the servers, each of which does one thing right or wrong.
+ * Method: this program is also the servers, each of which does one thing right or wrong. A call of the C library is its
+ * own, so that it can fail in the keeper.
  */
 #include <arpa/inet.h>
 #include <check.h>
@@ -17,8 +18,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,6 +49,18 @@ extern char **environ;
 
 #define ANSWER    "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 #define NOT_FOUND "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+
+/* ---- a call that fails when asked to ---- */
+
+#define NO_SOCKETS "NO_SOCKETS" /* in the environment: in the keeper, sockets cannot be had */
+
+static bool is_keeper;
+
+int socket(int family, int type, int protocol)
+{
+    errno = EMFILE;
+    return is_keeper && getenv(NO_SOCKETS) != NULL ? -1 : (int)syscall(SYS_socket, family, type, protocol);
+}
 
 /* ---- the servers ---- */
 
@@ -193,6 +208,9 @@ static void write_report(const char *path, char **arguments)
         fprintf(file, "argument %s\n", *arguments);
     for (char **variable = environ; *variable != NULL; variable++)
         fprintf(file, "variable %s\n", *variable);
+    struct rlimit core;
+    if (getrlimit(RLIMIT_CORE, &core) == 0)
+        fprintf(file, "core %llu\n", (unsigned long long)core.rlim_max);
     fclose(file);
 }
 
@@ -409,6 +427,19 @@ START_TEST(test_is_refused)
 }
 END_TEST
 
+START_TEST(test_is_not_asked_without_a_socket)
+{
+    struct result result;
+    char message[CELL_MESSAGE_SIZE] = "";
+    write_target("echo", "\nready-within = 200ms");
+    setenv(NO_SOCKETS, "1", 1);
+    ck_assert_int_eq(measure(&result, message), CELL_SURROUNDINGS);
+    ck_assert_msg(strstr(message, "failed for 0.2 s: no socket: Too many open files; it wrote nothing") != NULL, "%s",
+                  message);
+    result_fini(&result);
+}
+END_TEST
+
 /* The words and variables that the server saw. */
 static char *read_report(void)
 {
@@ -459,6 +490,7 @@ START_TEST(test_is_told_what_its_file_says)
     ck_assert_ptr_null(strstr(text, "MOST="));
     ck_assert_ptr_null(strstr(text, "NOT_PASSED="));
     ck_assert_ptr_null(strstr(text, "ABSENT="));
+    ck_assert(has_line(text, "core 0"));
 }
 END_TEST
 
@@ -601,6 +633,7 @@ END_TEST
 
 int main(int argc, char **argv)
 {
+    is_keeper = argc == 3 && strcmp(argv[1], "role") == 0 && strcmp(argv[2], "target") == 0;
     if (argc == 3 && strcmp(argv[1], "role") == 0)
         return role_main(argv[2]);
     if (argc >= 5 && strcmp(argv[1], "server") == 0)
@@ -615,6 +648,7 @@ int main(int argc, char **argv)
     tcase_add_test(cases, test_waits_for_a_drifting_one);
     tcase_add_test(cases, test_cpu_that_goes_back);
     tcase_add_loop_test(cases, test_is_refused, 0, sizeof refusals / sizeof refusals[0]);
+    tcase_add_test(cases, test_is_not_asked_without_a_socket);
     tcase_add_test(cases, test_is_told_what_its_file_says);
     tcase_add_test(cases, test_keeps_to_its_quota);
     tcase_add_test(cases, test_ends_with_the_cell);

@@ -4,11 +4,14 @@
  * it, and where it goes back that is told; its threads and switches are seen; killing it leaves none alive; where it
  * listens is seen, and a socket that other machines may reach is told from one on loopback.
  *
- * Method: small trees of this program, whose processes report their own clocks, against what is read from outside.
+ * Method: small trees of this program, whose processes report their own clocks, against what is read from outside. Two
+ * calls of the C library are this program's own, so that a list can come out empty, and a process withstand.
  */
 #include <arpa/inet.h>
 #include <check.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,10 +19,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "runner/child.h"
 #include "runner/listeners.h"
 #include "runner/process_tree.h"
 #include "runner/usage.h"
@@ -36,6 +41,26 @@
 
 /* Two readings of one clock that runs on in between. */
 #define READINGS_APART_NS 100000000.0
+
+/* ---- calls that fail when asked to ---- */
+
+static int blind_lists;
+static pid_t unkillable;
+
+DIR *opendir(const char *path)
+{
+    int folder = blind_lists > 0 ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    blind_lists -= blind_lists > 0;
+    return folder >= 0 ? fdopendir(folder) : NULL;
+}
+
+int kill(pid_t process, int number)
+{
+    errno = EPERM;
+    return process == unkillable ? -1 : (int)syscall(SYS_kill, process, number);
+}
+
+/* ---- trees ---- */
 
 static void burn_ns(uint64_t ns)
 {
@@ -269,6 +294,61 @@ START_TEST(test_cpu_that_goes_back)
 }
 END_TEST
 
+/* One look at which nobody seems to be there is not believed. */
+START_TEST(test_kill_looks_twice)
+{
+    pid_t child = fork();
+    if (child == 0)
+        wait_for_ever();
+    blind_lists = 1;
+    ck_assert(process_tree_kill(getpid()));
+    ck_assert_int_eq(blind_lists, 0);
+    ck_assert(!process_is_alive(child));
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
+END_TEST
+
+START_TEST(test_kill_says_that_it_failed)
+{
+    pid_t child = fork();
+    if (child == 0)
+        wait_for_ever();
+    unkillable = child;
+    ck_assert(!process_tree_kill(getpid()));
+    ck_assert(process_is_alive(child));
+    unkillable = 0;
+    ck_assert(process_tree_kill(getpid()));
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
+END_TEST
+
+/* The runner says so, and ends the keeper of the tree all the same. */
+START_TEST(test_what_cannot_be_killed_is_told)
+{
+    struct child keeper;
+    char text[256] = "";
+    int ends[2];
+    child_init(&keeper, "target");
+    keeper.keeps_tree = true;
+    ck_assert_int_eq(pipe(ends), 0);
+    keeper.pid = fork();
+    if (keeper.pid == 0) {
+        pid_t server = fork();
+        alarm(ORPHAN_LIFE_S);
+        if (server > 0)
+            ck_assert_int_eq(write(ends[1], &server, sizeof server), sizeof server);
+        wait_for_ever();
+    }
+    ck_assert_int_eq(read(ends[0], &unkillable, sizeof unkillable), sizeof unkillable);
+    ck_assert_int_ge(dup2(ends[1], STDERR_FILENO), 0);
+    child_end(&keeper);
+    ck_assert_int_gt(read(ends[0], text, sizeof text - 1), 0);
+    ck_assert_str_eq(text, "pilfer: target: not all of its processes could be killed\n");
+    ck_assert(keeper.ended && process_is_alive(unkillable));
+    ck_assert_int_eq(syscall(SYS_kill, unkillable, SIGKILL), 0);
+}
+END_TEST
+
 /* ---- listening ---- */
 
 static int listen_on(int family, const char *address, uint16_t *port)
@@ -307,8 +387,9 @@ START_TEST(test_listeners)
     char message[256] = "";
     uint16_t port;
     int descriptor = listen_on(addresses[_i].family, addresses[_i].address, &port);
-    if (descriptor < 0)
+    if (descriptor < 0 && addresses[_i].family == AF_INET6)
         return; /* no IPv6 here */
+    ck_assert_int_ge(descriptor, 0);
     ck_assert_int_eq(listeners_look(getpid(), port, message, sizeof message), LISTENERS_MISSING);
     pid_t child = fork();
     if (child == 0)
@@ -361,6 +442,9 @@ int main(void)
     tcase_add_test(cases, test_difference);
     tcase_add_test(cases, test_difference_of_reused_numbers);
     tcase_add_test(cases, test_cpu_that_goes_back);
+    tcase_add_test(cases, test_kill_looks_twice);
+    tcase_add_test(cases, test_kill_says_that_it_failed);
+    tcase_add_test(cases, test_what_cannot_be_killed_is_told);
     tcase_add_loop_test(cases, test_listeners, 0, sizeof addresses / sizeof addresses[0]);
     tcase_add_test(cases, test_connections);
     SRunner *runner = srunner_create(suite);

@@ -2,15 +2,20 @@
  *
  * Promise: a target file is read as it stands or refused, with all its faults in one pass, each on one line with the
  * place, what was expected and the nearest word; a start line becomes exactly the words that are written, with every
- * placeholder replaced, and what a default leaves nothing to say about is left out.
+ * placeholder replaced, and what a default leaves nothing to say about is left out; programs are found where an exec
+ * finds them.
  *
  * Method: texts with known faults against the exact lines; start lines against the words that they must give.
  */
 #include "runner/target.h"
 
 #include <check.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static char *faults_text;
 static size_t faults_size;
@@ -258,6 +263,63 @@ START_TEST(test_variables)
 }
 END_TEST
 
+/* ---- programs ---- */
+
+/* In the folder of the test: programs, a file that may not be run, and a folder that is called like a program. */
+static const struct {
+    const char *path, *name, *found; /* found: NULL if there is none */
+} searches[] = {
+    {"programs", "runs", "programs/runs"},
+    {"nowhere:programs", "runs", "programs/runs"},
+    {"folders:programs", "runs", "programs/runs"},
+    {"folders", "runs", NULL},
+    {"programs", "rests", NULL},
+    {"programs", "here", NULL},
+    {":programs", "here", "./here"},
+    {"programs:", "here", "./here"},
+    {"programs::nowhere", "here", "./here"},
+    {"", "here", "./here"},
+    {"nowhere", "programs/runs", "programs/runs"},
+    {"programs", "folders/runs", NULL},
+    {"nowhere", "./here", "./here"},
+    {NULL, "sh", "/bin/sh"},
+};
+
+static void make_file(const char *path, mode_t mode)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    ck_assert_int_ge(file, 0);
+    ck_assert_int_eq(fchmod(file, mode), 0);
+    close(file);
+}
+
+START_TEST(test_programs)
+{
+    static const char *const files[] = {"programs/runs", "programs/rests", "here"};
+    static const char *const folders[] = {"folders/runs", "folders", "programs"};
+    char folder[] = "/tmp/programs-XXXXXX", found[PATH_MAX] = "";
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(chdir(folder), 0);
+    for (size_t i = sizeof folders / sizeof folders[0]; i-- > 0;)
+        ck_assert_int_eq(mkdir(folders[i], 0700), 0);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        make_file(files[i], i == 1 ? 0600 : 0700);
+    if (searches[_i].path != NULL)
+        setenv("PATH", searches[_i].path, 1);
+    else
+        unsetenv("PATH");
+    bool is_found = target_find_program(searches[_i].name, found, sizeof found);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        unlink(files[i]);
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        rmdir(folders[i]);
+    rmdir(folder);
+    ck_assert_int_eq(is_found, searches[_i].found != NULL);
+    if (is_found)
+        ck_assert_str_eq(found, searches[_i].found);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("target_file");
@@ -272,6 +334,7 @@ int main(void)
     tcase_add_loop_test(cases, test_words, 0, sizeof lines / sizeof lines[0]);
     tcase_add_test(cases, test_a_folder_with_a_blank_stays_one_word);
     tcase_add_test(cases, test_variables);
+    tcase_add_loop_test(cases, test_programs, 0, sizeof searches / sizeof searches[0]);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Promises: a target is built by one program at a time; whoever waits says so, goes on waiting when a signal comes, and
+ * leaves when it is told to stop; where a folder cannot be locked nothing is built. A command that is at work when that
+ * happens is ended and waited for. Its processes have their limits.
+ *
+ * Method: a build that leaves a trace, beside a lock that this program holds, and signals from a timer. Two calls of
+ * the C library are this program's own, so that they can fail.
+ */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runner/target_prepare.h"
+
+/* Between two signals; a command is looked at more often. */
+#define SIGNAL_EVERY_US 100000
+
+static bool no_locks;
+
+int flock(int descriptor, int operation)
+{
+    errno = ENOLCK;
+    return no_locks ? -1 : (int)syscall(SYS_flock, descriptor, operation);
+}
+
+/* Waits that a signal ends. */
+static int broken_waits;
+
+pid_t waitpid(pid_t process, int *status, int options)
+{
+    if (broken_waits == 0 || options != 0)
+        return wait4(process, status, options, NULL);
+    broken_waits--;
+    errno = EINTR;
+    return -1;
+}
+
+/* ---- signals ---- */
+
+static volatile int signals, stop, stop_at, unlock_at, lock = -1;
+
+static void on_signal(int number)
+{
+    signals++;
+    if (signals == stop_at)
+        stop = number;
+    if (signals == unlock_at)
+        close(lock);
+}
+
+static void send_signals(void)
+{
+    const struct sigaction action = {.sa_handler = on_signal}; /* as in a sweep: calls are not taken up again */
+    const struct itimerval often = {{0, SIGNAL_EVERY_US}, {0, SIGNAL_EVERY_US}};
+    ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+    ck_assert_int_eq(setitimer(ITIMER_REAL, &often, NULL), 0);
+}
+
+/* ---- targets ---- */
+
+static char folder[PATH_MAX], ini[PATH_MAX + 16], trace[PATH_MAX + 16];
+
+static void setup(void)
+{
+    const char *temporary = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/targets-XXXXXX", temporary != NULL ? temporary : "/tmp");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(ini, sizeof ini, "%s/mine.ini", folder);
+    snprintf(trace, sizeof trace, "%s/built", folder);
+}
+
+/* What the build leaves in its folder goes with it. */
+static void teardown(void)
+{
+    const struct target_use *use = target_find(ini);
+    char log[PATH_MAX + 16];
+    if (use != NULL) {
+        snprintf(log, sizeof log, "%s/build.log", use->build);
+        unlink(log);
+        rmdir(use->build);
+    }
+    unlink(trace);
+    unlink(ini);
+    rmdir(folder);
+}
+
+static struct target_use *write_target(const char *lines)
+{
+    FILE *stream = fopen(ini, "w");
+    ck_assert_ptr_nonnull(stream);
+    fprintf(stream, "[target]\nstart = server {port}\n%s\n", lines);
+    ck_assert_int_eq(fclose(stream), 0);
+    struct target_use *use = target_find(ini);
+    ck_assert_ptr_nonnull(use);
+    return use;
+}
+
+static bool is_built(void)
+{
+    return access(trace, F_OK) == 0;
+}
+
+/* In a process of its own, so that it is not known as built here; the folder is there then, and is locked. */
+static void build_once_and_lock(const struct target_use *use)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        char message[CELL_MESSAGE_SIZE];
+        _exit(target_prepare(target_find(ini), NULL, message) == CELL_MEASURED ? 0 : 1);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(unlink(trace), 0);
+    lock = open(use->build, O_RDONLY | O_DIRECTORY);
+    ck_assert_int_ge(lock, 0);
+    ck_assert_int_eq(flock(lock, LOCK_EX), 0);
+}
+
+#define BUILD "build = touch {folder}/built"
+
+START_TEST(test_waits_for_another_build)
+{
+    struct target_use *use = write_target(BUILD);
+    char message[CELL_MESSAGE_SIZE], text[512] = "";
+    int ends[2];
+    build_once_and_lock(use);
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_ge(dup2(ends[1], STDERR_FILENO), 0);
+    unlock_at = 5;
+    send_signals();
+    ck_assert_int_eq(target_prepare(use, &stop, message), CELL_MEASURED);
+    ck_assert_int_ge(signals, unlock_at);
+    ck_assert(is_built());
+    ck_assert_int_gt(read(ends[0], text, sizeof text - 1), 0);
+    ck_assert_str_eq(text, "pilfer: target mine: waiting for another build\npilfer: building target mine\n");
+}
+END_TEST
+
+START_TEST(test_stops_waiting)
+{
+    struct target_use *use = write_target(BUILD);
+    char message[CELL_MESSAGE_SIZE];
+    build_once_and_lock(use);
+    stop_at = 3;
+    send_signals();
+    ck_assert_int_eq(target_prepare(use, &stop, message), CELL_INTERRUPTED);
+    ck_assert(!is_built());
+}
+END_TEST
+
+START_TEST(test_needs_its_lock)
+{
+    struct target_use *use = write_target(BUILD);
+    static const char expected[] = "target mine: cannot lock its build folder ";
+    char message[CELL_MESSAGE_SIZE] = "";
+    no_locks = true;
+    ck_assert_int_eq(target_prepare(use, &stop, message), CELL_SURROUNDINGS);
+    ck_assert_msg(strncmp(message, expected, strlen(expected)) == 0 && strstr(message, strerror(ENOLCK)) != NULL, "%s",
+                  message);
+    ck_assert(!is_built());
+}
+END_TEST
+
+static const char *const slow[] = {"build = sleep 15", "version = sleep 15"};
+
+START_TEST(test_ends_what_is_at_work)
+{
+    struct target_use *use = write_target(slow[_i]);
+    char message[CELL_MESSAGE_SIZE];
+    stop_at = broken_waits = 2;
+    send_signals();
+    ck_assert_int_eq(target_prepare(use, &stop, message), CELL_INTERRUPTED);
+    ck_assert_int_lt(signals, 100);
+    ck_assert_int_eq(broken_waits, 0);
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+    ck_assert_int_eq(errno, ECHILD);
+    ck_assert_str_eq(use->version, "");
+}
+END_TEST
+
+/* Neither core files, nor CPU without end for what leaves the group of its command. */
+static const rlim_t cpu_limits[] = {RLIM_INFINITY, 50}; /* of this program */
+
+START_TEST(test_limits)
+{
+    struct target_use *use = write_target("build = sh -c 'ulimit -c; ulimit -H -c; ulimit -t'");
+    char message[CELL_MESSAGE_SIZE], path[PATH_MAX];
+    unsigned long long core, core_max, cpu_s;
+    struct rlimit limit;
+    ck_assert_int_eq(getrlimit(RLIMIT_CORE, &limit), 0);
+    limit.rlim_cur = limit.rlim_max;
+    ck_assert_int_eq(setrlimit(RLIMIT_CORE, &limit), 0);
+    ck_assert_int_eq(getrlimit(RLIMIT_CPU, &limit), 0);
+    limit.rlim_cur = cpu_limits[_i] < limit.rlim_max ? cpu_limits[_i] : limit.rlim_max;
+    ck_assert_int_eq(setrlimit(RLIMIT_CPU, &limit), 0);
+    ck_assert_int_eq(target_prepare(use, NULL, message), CELL_MEASURED);
+    snprintf(path, sizeof path, "%.4000s/build.log", use->build);
+    FILE *log = fopen(path, "r");
+    ck_assert_ptr_nonnull(log);
+    ck_assert_int_eq(fscanf(log, "%llu %llu %llu", &core, &core_max, &cpu_s), 3);
+    fclose(log);
+    ck_assert(core == 0 && core_max == 0);
+    if (limit.rlim_cur < TARGET_BUILD_LIMIT_S)
+        ck_assert_uint_eq(cpu_s, limit.rlim_cur);
+    else
+        ck_assert_uint_ge(cpu_s, TARGET_BUILD_LIMIT_S);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("target_prepare");
+    TCase *cases = tcase_create("all");
+    suite_add_tcase(suite, cases);
+    tcase_add_checked_fixture(cases, setup, teardown);
+    tcase_set_timeout(cases, 60);
+    tcase_add_test(cases, test_waits_for_another_build);
+    tcase_add_test(cases, test_stops_waiting);
+    tcase_add_test(cases, test_needs_its_lock);
+    tcase_add_loop_test(cases, test_ends_what_is_at_work, 0, sizeof slow / sizeof slow[0]);
+    tcase_add_loop_test(cases, test_limits, 0, sizeof cpu_limits / sizeof cpu_limits[0]);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}
