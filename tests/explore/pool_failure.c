@@ -72,8 +72,8 @@ static void wait_inside(struct load *load, struct item *item)
 /* Whether the blocking worker has a substitute, or knows that there can be none. */
 static bool is_settled(const struct pool *pool)
 {
-    uint32_t existing = pool_existing(pool);
-    return existing > 1 || shared_u32_load_relaxed(&pool->thread_limit) == existing; /* polled */
+    uint32_t published = pool_published(pool);
+    return published > 1 || shared_u32_load_relaxed(&pool->thread_limit) == published; /* polled */
 }
 
 /* The only worker blocks in a task and there may be no memory for a substitute: then it looks again by itself. */
