@@ -239,14 +239,14 @@ int pilfer_write_trace(struct pilfer_executor *executor, int descriptor)
     if (pool->trace_events == 0)
         return -ENODATA;
     lock_lock(&pool->private->add_lock);
-    uint32_t count = 0, existing = pool_existing(pool);
+    uint32_t count = 0, published = pool_published(pool);
     for (const struct worker *guest = pool->private->guests; guest != NULL; guest = guest->next_guest)
         count++;
-    struct trace_ring **rings = platform_alloc((existing + count) * sizeof(*rings));
+    struct trace_ring **rings = platform_alloc((published + count) * sizeof(*rings));
     int status = -ENOMEM;
     if (rings != NULL) {
         count = 0;
-        for (uint32_t i = 0; i < existing; i++)
+        for (uint32_t i = 0; i < published; i++)
             rings[count++] = pool_worker(pool, i)->trace;
         for (const struct worker *guest = pool->private->guests; guest != NULL; guest = guest->next_guest)
             rings[count++] = guest->trace;

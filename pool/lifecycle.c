@@ -172,7 +172,7 @@ void pool_stop(struct pool *pool, bool run_queued)
     if (pool->idle->stop != NULL)
         pool->idle->stop(pool);
     /* A substitute may be added by a running task until it ends: join by index, and look again. */
-    for (uint32_t i = 0; i < pool_existing(pool); i++) {
+    for (uint32_t i = 0; i < pool_published(pool); i++) {
         struct worker *worker = pool_worker(pool, i);
         platform_thread_join(worker->thread);
         worker->thread = NULL;
@@ -201,7 +201,7 @@ void pool_drain(struct pool *pool, bool run, void (*give_back)(struct pilfer_tas
 
 void pool_destroy(struct pool *pool)
 {
-    for (uint32_t i = 0; i < pool_existing(pool); i++)
+    for (uint32_t i = 0; i < pool_published(pool); i++)
         worker_destroy(pool_worker(pool, i));
     for (struct worker *guest = pool->private->guests, *next; guest != NULL; guest = next) {
         next = guest->next_guest;

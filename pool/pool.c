@@ -183,14 +183,14 @@ void pool_set_goal(struct pool *pool, uint32_t goal)
 struct worker *pool_worker(const struct pool *pool, uint32_t index)
 {
     /* @P pool.1: relies on the worker's queues being initialised. */
-    if (index >= shared_u32_load_acquire(&pool->existing))
+    if (index >= shared_u32_load_acquire(&pool->published))
         return NULL;
     return shared_ptr_load_relaxed(&pool->workers[index]); /* exposed by @P pool.1 */
 }
 
-uint32_t pool_existing(const struct pool *pool)
+uint32_t pool_published(const struct pool *pool)
 {
-    return shared_u32_load_relaxed(&pool->existing); /* a number; pool_worker is what relies on @P pool.1 */
+    return shared_u32_load_relaxed(&pool->published); /* a number; pool_worker is what relies on @P pool.1 */
 }
 
 uint64_t pool_setting_or(const struct pool *pool, const char *name, uint64_t otherwise)
@@ -461,7 +461,7 @@ void pool_totals(struct pool *pool, struct account_totals *out)
     memset(out, 0, sizeof(*out));
     account_add(out, pool->private->outside_account);
     lock_lock(&pool->private->add_lock);
-    uint32_t existing = pool_existing(pool);
+    uint32_t existing = pool_published(pool);
     for (uint32_t i = 0; i < existing; i++)
         add_worker(out, pool_worker(pool, i));
     for (const struct worker *guest = pool->private->guests; guest != NULL; guest = guest->next_guest)

@@ -16,9 +16,10 @@
  *             idle.dispatch_begin(worker)
  *             while scheduler.next(worker) gives a task:
  *                 the first time: idle.got_first(worker)
- *                 run the task; scheduler.done(worker, task)
- *                 if sizing.task_done(worker) says "stop": its local tasks are surrendered, idle.stopped(worker), to
- *             wait if idle.found_nothing(worker, missed) says "look again": dispatch once more
+ *                 run the task; scheduler.done(worker)
+ *                 if sizing.task_done(worker) says "stop": idle.stopped(worker), its local tasks are surrendered, and
+ *                 told to the idle policy as new ones; to wait
+ *             if idle.found_nothing(worker, missed) says "look again": dispatch once more
  *         (the worker is no longer engaged)
  *
  * Rules for every callback: no blocking except in idle.wait; no lock held while a task runs (S10); only ordered.h and
@@ -96,9 +97,9 @@ struct scheduler {
      * workers when no other thread runs (S5). Must not allocate, block or submit. */
     enum next_result (*next)(struct worker *worker, struct pilfer_task **out);
 
-    /* Optional. Lays the task that next has just handed to this worker where any worker, this one as well, finds it
-     * before others; for an idle policy that wants to see whether there is more than one. At most one lies there. By
-     * that worker, and never by two at a time. */
+    /* Optional. Lays the task that next has just handed to this worker where any worker, this one as well, finds it:
+     * who begins a turn, before all others. For an idle policy that wants to see whether there is more than one. At
+     * most one lies there. By that worker, and never by two at a time. */
     void (*set_aside)(struct worker *worker, struct pilfer_task *task);
 
     /* Required. True if a task that any worker may take was published before the caller's last full fence; may be
@@ -143,7 +144,8 @@ struct idle_policy {
     /* Optional: the same for each further task of the turn. */
     void (*got_next)(struct worker *worker);
     /* It found nothing. Returns true: look again, still engaged. Returns false: the worker has been disengaged
-     * (pool_disengage) and a last look after a full fence found nothing. */
+     * (pool_disengage), and a last look after a full fence, at the queues or at what was asked for meanwhile, has found
+     * nothing, or has had another worker released for it. */
     bool (*found_nothing)(struct worker *worker, bool missed);
     /* Waits to be engaged. True: engaged; false: the pool stops, or the worker has retired (pool_retire). */
     bool (*wait)(struct worker *worker);
@@ -199,7 +201,7 @@ struct sizing_policy {
  */
 struct worker {
     struct pool *pool;
-    uint32_t index;   /* 0 to workers existing - 1; guests: UINT32_MAX */
+    uint32_t index;   /* 0 to pool_published() - 1; guests: UINT32_MAX */
     bool is_worker;   /* false for a guest */
     uint64_t random;  /* state of worker_random */
     void *queueing;   /* the scheduler's; NULL for guests, but for schedulers that run in the submitter */
@@ -237,16 +239,16 @@ struct pool {
     struct shared_u64 workers_max;  /* most engaged at once; a counter */
     struct shared_u32 thread_limit; /* workers that can exist; lowered when a thread cannot be started; counter only */
     _Alignas(CACHE_LINE_SIZE) struct shared_u32 state; /* enum pool_state; written by close; read by all; @F pool.1 */
-    struct shared_u32 existing; /* workers published; written under the add lock; read by all; @P pool.1 */
-    struct shared_ptr *workers; /* [worker_slots], each written once, before existing exposes it; @P pool.1 */
+    struct shared_u32 published; /* workers made so far; written under the add lock; read by all; @P pool.1 */
+    struct shared_ptr *workers; /* [worker_slots], each written once, before published exposes it; @P pool.1 */
     struct pool_private *private;
 };
 
-/* The index-th worker or NULL if it does not exist yet; any thread. */
+/* The index-th worker, retired or not, or NULL if it was not made yet; any thread. */
 struct worker *pool_worker(const struct pool *pool, uint32_t index);
 
-/* How many workers exist; grows only. */
-uint32_t pool_existing(const struct pool *pool);
+/* How many workers were ever made, those that have retired since included; grows only. How many exist: pool_numbers. */
+uint32_t pool_published(const struct pool *pool);
 
 /* Engages one more worker if fewer than the goal are engaged, and starts a thread for it if all existing ones are
  * engaged already. True: the caller now owes one wake-up to the waiting ones. self as in submitted. */

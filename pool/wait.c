@@ -47,7 +47,7 @@ static void latch_park(struct pilfer_latch *latch, uint64_t deadline_ns)
 /* No thread can be started any more, so that a task submitted while all workers are blocked would find nobody. */
 static bool lacks_substitutes(const struct pool *pool)
 {
-    return pool_existing(pool) >= shared_u32_load_relaxed(&pool->thread_limit); /* counter only */
+    return pool_published(pool) >= shared_u32_load_relaxed(&pool->thread_limit); /* counter only */
 }
 
 static void end_block(struct worker *worker)
@@ -57,15 +57,9 @@ static void end_block(struct worker *worker)
         worker->pool->sizing->blocked(worker->pool, -1);
 }
 
-/* The worker counts as blocked instead of engaged, and a substitute takes its turn. Also when nothing is queued: a
- * submit may have relied on this worker to look again before it leaves, and an idle policy may hold a request that only
- * a turn takes back. False: it must not block, since too many do, or since nobody would be left to run what is queued.
- */
-static bool begin_block(struct worker *worker)
+/* False: too many are. */
+static bool count_blocked(struct pool *pool)
 {
-    struct pool *pool = worker->pool;
-    if (pool->scheduler->surrender_local != NULL)
-        pool->scheduler->surrender_local(worker);
     uint64_t word = shared_u64_load_relaxed(&pool->counts); /* re-checked by CAS */
     struct pool_counts counts;
     do {
@@ -76,13 +70,31 @@ static bool begin_block(struct worker *worker)
         counts.blocked++;
         /* relaxed: ordered by fence @F pool.2 where no other worker is engaged in its place. */
     } while (!shared_u64_cas_relaxed(&pool->counts, &word, counts_pack(counts)));
-    if (pool->sizing->blocked != NULL)
+    return true;
+}
+
+/* The worker counts as blocked instead of engaged, and a substitute takes its turn. Also when nothing is queued: a
+ * submit may have relied on this worker to look again before it leaves, and an idle policy may hold a request that only
+ * a turn takes back. False: it must not block, since too many do, or since nobody would be left to run what is queued.
+ */
+static bool begin_block(struct worker *worker)
+{
+    struct pool *pool = worker->pool;
+    const struct scheduler *scheduler = pool->scheduler;
+    uint32_t moved = scheduler->surrender_local != NULL ? scheduler->surrender_local(worker) : 0;
+    bool blocks = count_blocked(pool);
+    if (blocks && pool->sizing->blocked != NULL)
         pool->sizing->blocked(pool, 1);
-    if (pool_engage(pool, worker)) {
+    if (blocks && pool_engage(pool, worker)) {
         worker_count(worker, COUNTER_substitutes, 1);
         pool->idle->release(pool, worker);
         return true;
     }
+    /* While the tasks were being moved nobody could see them, and no substitute looks for them: as new ones. */
+    if (moved > 0)
+        pool->idle->submitted(pool, worker, moved);
+    if (!blocks)
+        return false;
     ordered_fence_seq_cst(); /* @F pool.2: leave the engaged ones, then look for tasks */
     uint16_t engaged = counts_unpack(shared_u64_load_relaxed(&pool->counts)).engaged; /* ordered by fence @F pool.2 */
     if (worker->help_depth < PILFER_HELP_DEPTH_MAX || !lacks_substitutes(pool) || engaged > 0 ||

@@ -289,8 +289,8 @@ static int start_thread(struct worker *worker)
 /* A retired worker, to be used again: its queues are empty and known to all. Under the add lock. */
 static struct worker *find_retired(struct pool *pool)
 {
-    uint32_t existing = shared_u32_load_relaxed(&pool->existing); /* written under the lock */
-    for (uint32_t i = 0; i < existing; i++) {
+    uint32_t published = shared_u32_load_relaxed(&pool->published); /* written under the lock */
+    for (uint32_t i = 0; i < published; i++) {
         struct worker *worker = shared_ptr_load_relaxed(&pool->workers[i]); /* written under the lock */
         if (worker->retired)
             return worker;
@@ -314,14 +314,14 @@ static int start_again(struct worker *worker)
 static int start_new(struct pool *pool)
 {
     char name[16];
-    uint32_t index = shared_u32_load_relaxed(&pool->existing); /* written under the lock */
+    uint32_t index = shared_u32_load_relaxed(&pool->published); /* written under the lock */
     snprintf(name, sizeof(name), "worker %u", index);
     struct worker *worker = worker_create(pool, index, true, name);
     int status = worker == NULL ? -ENOMEM : start_thread(worker);
     if (status == 0) {
         shared_ptr_store_relaxed(&pool->workers[index], worker); /* exposed by @P pool.1 */
         /* @P pool.1: publishes the worker and its queues. */
-        shared_u32_store_release(&pool->existing, index + 1);
+        shared_u32_store_release(&pool->published, index + 1);
     } else if (worker != NULL) {
         worker_destroy(worker);
     }

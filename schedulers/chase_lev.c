@@ -95,7 +95,7 @@ static struct pilfer_task *take_slot(struct worker *worker, struct chase_lev_wor
 
 static enum next_result steal(struct worker *worker, struct pilfer_task **out)
 {
-    uint32_t workers = pool_existing(worker->pool);
+    uint32_t workers = pool_published(worker->pool);
     uint32_t start = worker_random(worker, workers);
     bool missed = false;
     for (uint32_t i = 0; i < workers; i++) {
@@ -144,7 +144,7 @@ static bool chase_lev_pending(struct pool *pool)
     struct chase_lev *chase_lev = pool->queueing;
     if (!task_fifo_is_empty(&chase_lev->injected))
         return true;
-    uint32_t workers = pool_existing(pool);
+    uint32_t workers = pool_published(pool);
     for (uint32_t i = 0; i < workers; i++) {
         const struct worker *worker = pool_worker(pool, i);
         if (deque_has_tasks(&((const struct chase_lev_worker *)worker->queueing)->deque))
@@ -168,7 +168,7 @@ static struct pilfer_task *chase_lev_drain(struct pool *pool)
 {
     struct chase_lev *chase_lev = pool->queueing;
     struct pilfer_task *task = task_fifo_pop(&chase_lev->injected);
-    for (uint32_t i = 0; task == NULL && i < pool_existing(pool); i++) {
+    for (uint32_t i = 0; task == NULL && i < pool_published(pool); i++) {
         struct chase_lev_worker *own = pool_worker(pool, i)->queueing;
         task = own->slot;
         own->slot = NULL;
@@ -182,7 +182,7 @@ static uint64_t chase_lev_depth(struct pool *pool)
 {
     struct chase_lev *chase_lev = pool->queueing;
     uint64_t depth = task_fifo_depth(&chase_lev->injected);
-    for (uint32_t i = 0; i < pool_existing(pool); i++)
+    for (uint32_t i = 0; i < pool_published(pool); i++)
         depth += deque_depth(&((struct chase_lev_worker *)pool_worker(pool, i)->queueing)->deque);
     return depth;
 }

@@ -16,7 +16,9 @@
  * Schedulers dotnet-9 and dotnet-11 are made of the same functions.
  *
  * Not here. With more than 32 processors the original spreads the shared queue over several; this one has one always.
- * Its flag that now and then tries the shared queue first never turns on in normal work, and is left out.
+ * Its flag that now and then tries the shared queue first never turns on in normal work, and is left out. There a
+ * thread's deque leaves the list that thieves walk when the thread ends; here the pass goes over the deques of retired
+ * workers as well, which are empty.
  *
  * Labels
  *   @P dotnet.1  a high-priority task is queued before the hint is set for it
@@ -61,8 +63,7 @@ void dotnet_worker_fini(struct worker *worker)
     foreign_lock_deque_fini(&own->local);
 }
 
-int dotnet_submit(struct pool *pool, struct worker *worker, struct pilfer_task *task,
-                         enum pilfer_placement placement)
+int dotnet_submit(struct pool *pool, struct worker *worker, struct pilfer_task *task, enum pilfer_placement placement)
 {
     struct dotnet *dotnet = pool->queueing;
     bool local = worker != NULL && worker->is_worker && placement != PILFER_PLACEMENT_GLOBAL;
@@ -113,7 +114,7 @@ static struct pilfer_task *take_high_priority(struct dotnet *dotnet, struct dotn
 
 static struct pilfer_task *steal(struct worker *worker, bool *missed)
 {
-    uint32_t workers = pool_existing(worker->pool);
+    uint32_t workers = pool_published(worker->pool);
     uint32_t start = worker_random(worker, workers);
     for (uint32_t i = 0; i < workers; i++) {
         uint32_t index = start + i < workers ? start + i : start + i - workers;
@@ -160,7 +161,7 @@ bool dotnet_pending(struct pool *pool)
     struct dotnet *dotnet = pool->queueing;
     if (!segment_queue_is_empty(&dotnet->global) || !segment_queue_is_empty(&dotnet->high_priority))
         return true;
-    uint32_t workers = pool_existing(pool);
+    uint32_t workers = pool_published(pool);
     for (uint32_t i = 0; i < workers; i++) {
         const struct dotnet_worker *other = pool_worker(pool, i)->queueing;
         if (foreign_lock_deque_has_tasks(&other->local))
@@ -175,6 +176,7 @@ uint32_t dotnet_surrender_local(struct worker *worker)
     struct dotnet_worker *own = worker->queueing;
     struct pilfer_task *task;
     uint32_t moved = 0;
+    own->processes_high_priority = false; /* as a turn that is stopped; the hint was set with the first of them */
     while ((task = foreign_lock_deque_pop(&own->local)) != NULL) {
         moved++;
         if (segment_queue_push(&dotnet->global, task) != 0) {
@@ -192,7 +194,7 @@ struct pilfer_task *dotnet_drain(struct pool *pool)
     struct pilfer_task *task = segment_queue_pop(&dotnet->high_priority, &missed);
     if (task == NULL)
         task = segment_queue_pop(&dotnet->global, &missed);
-    for (uint32_t i = 0; task == NULL && i < pool_existing(pool); i++) {
+    for (uint32_t i = 0; task == NULL && i < pool_published(pool); i++) {
         struct dotnet_worker *own = pool_worker(pool, i)->queueing;
         task = foreign_lock_deque_pop(&own->local);
     }
@@ -203,7 +205,7 @@ uint64_t dotnet_depth(struct pool *pool)
 {
     struct dotnet *dotnet = pool->queueing;
     uint64_t depth = segment_queue_depth(&dotnet->global) + segment_queue_depth(&dotnet->high_priority);
-    for (uint32_t i = 0; i < pool_existing(pool); i++)
+    for (uint32_t i = 0; i < pool_published(pool); i++)
         depth += foreign_lock_deque_depth(&((struct dotnet_worker *)pool_worker(pool, i)->queueing)->local);
     return depth;
 }

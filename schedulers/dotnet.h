@@ -7,6 +7,7 @@
 #define PILFER_SCHEDULERS_DOTNET_H
 
 #include "dotnet_queues.h"
+#include "idle/idle_timeout.h"
 #include "scheduler.h"
 
 struct dotnet {
@@ -23,7 +24,7 @@ struct dotnet_worker {
 /* Rows of the tables of tunables: of the worker loop and the sizing, and of the semaphore of .NET 8 and 9. */
 /* clang-format off */
 #define DOTNET_PARAMETERS \
-    {"idle-timeout-ms", 1, 3600000, 20000, "an idle worker ends its thread after so long"}, \
+    {"idle-timeout-ms", 1, 3600000, IDLE_TIMEOUT_MS_DEFAULT, "an idle worker ends its thread after so long"}, \
     {"processors", 0, PILFER_WORKERS_MAX, 0, "P, in place of the usable CPUs (0)"}, \
     {"hill-climbing", 0, 1, 1, "the goal follows the throughput"}, \
     {"starvation-detection", 0, 1, 1, "the gate thread adds workers when requests starve"}, \

@@ -20,6 +20,11 @@
 
 #include "dotnet.h"
 
+struct dotnet_9_worker {
+    struct dotnet_worker worker; /* first */
+    bool in_turn;                /* it has found a task in this turn; private to the owner */
+};
+
 struct dotnet_9 {
     struct dotnet dotnet;    /* first */
     struct shared_ptr aside; /* a task or NULL; laid by the one worker that determines, taken by any; @P dotnet_9.1 */
@@ -31,7 +36,8 @@ static void dotnet_9_set_aside(struct worker *worker, struct pilfer_task *task)
     void *empty = NULL;
     /* @P dotnet_9.1: publishes the task's memory, as its queue did. */
     bool laid = shared_ptr_cas_release(&dotnet->aside, &empty, task);
-    assert(laid); /* one worker determines at a time, and it asks for the next one only after this */
+    /* One worker determines at a time; its turn began with the place, and it asks for the next one only after this. */
+    assert(laid);
     (void)laid;
 }
 
@@ -42,14 +48,27 @@ static struct pilfer_task *take_aside(struct dotnet_9 *dotnet)
     return shared_ptr_exchange_acquire(&dotnet->aside, NULL); /* @P dotnet_9.1: relies on the task's memory */
 }
 
+/* A turn begins with the task that was laid aside, and comes to it last of what it can have without a search later on.
+ */
 static enum next_result dotnet_9_next(struct worker *worker, struct pilfer_task **out)
 {
-    struct dotnet_worker *own = worker->queueing;
-    if ((*out = foreign_lock_deque_pop(&own->local)) != NULL)
-        return NEXT_TASK;
-    if ((*out = take_aside(worker->pool->queueing)) != NULL)
-        return NEXT_TASK;
-    return dotnet_next_shared(worker, out);
+    struct dotnet_9_worker *own = worker->queueing;
+    *out = own->in_turn ? NULL : take_aside(worker->pool->queueing);
+    if (*out == NULL)
+        *out = foreign_lock_deque_pop(&own->worker.local);
+    if (*out == NULL && own->in_turn)
+        *out = take_aside(worker->pool->queueing);
+    enum next_result result = *out != NULL ? NEXT_TASK : dotnet_next_shared(worker, out);
+    own->in_turn = result == NEXT_TASK;
+    return result;
+}
+
+/* Also the end of a turn that is stopped. */
+static uint32_t dotnet_9_surrender_local(struct worker *worker)
+{
+    struct dotnet_9_worker *own = worker->queueing;
+    own->in_turn = false;
+    return dotnet_surrender_local(worker);
 }
 
 static bool dotnet_9_pending(struct pool *pool)
@@ -86,7 +105,7 @@ const struct scheduler scheduler_dotnet_9 = {
     .sizing = "hill-climbing",
     .parameters = dotnet_9_parameters,
     .pool_state_size = sizeof(struct dotnet_9),
-    .worker_state_size = sizeof(struct dotnet_worker),
+    .worker_state_size = sizeof(struct dotnet_9_worker),
     .init = dotnet_init,
     .fini = dotnet_fini,
     .worker_init = dotnet_worker_init,
@@ -95,7 +114,7 @@ const struct scheduler scheduler_dotnet_9 = {
     .next = dotnet_9_next,
     .set_aside = dotnet_9_set_aside,
     .pending = dotnet_9_pending,
-    .surrender_local = dotnet_surrender_local,
+    .surrender_local = dotnet_9_surrender_local,
     .drain = dotnet_9_drain,
     .depth = dotnet_9_depth,
 };

@@ -94,8 +94,8 @@ static struct pilfer_task *segment_pop(struct segment *segment, bool *missed)
         /* @P dotnet_queues.2: relies on the slot and the task being written. */
         int32_t ahead = (int32_t)(shared_u32_load_acquire(&slot->sequence) - (position + 1));
         if (ahead == 0) {
-            /* relaxed: the slot's number carries the order of the task, the fence at the turn's begin that of
-             * @P dotnet_queues.5. */
+            /* relaxed: the slot's number carries the order of the task; that of @P dotnet_queues.5 the fence at the
+             * turn's begin, which the policies have whose turns answer requests. */
             if (!shared_u32_cas_relaxed(&segment->head, &position, position + 1))
                 continue;
             struct pilfer_task *task = shared_ptr_load_relaxed(&slot->task); /* @P dotnet_queues.2 */
@@ -185,8 +185,8 @@ struct pilfer_task *segment_queue_pop(struct segment_queue *queue, bool *missed)
         if (next == NULL || task != NULL || missed_here)
             return task;
         lock_lock(&queue->lock);
-        if (shared_ptr_load_relaxed(&queue->head) == head)   /* written under the lock */
-            shared_ptr_store_release(&queue->head, next); /* @P dotnet_queues.1 */
+        if (shared_ptr_load_relaxed(&queue->head) == head) /* written under the lock */
+            shared_ptr_store_release(&queue->head, next);  /* @P dotnet_queues.1 */
         lock_unlock(&queue->lock);
     }
 }
@@ -269,10 +269,11 @@ static int array_grow(struct foreign_lock_deque *deque, int64_t head, int64_t ta
         shared_ptr_store_relaxed(array_slot(array, i - head), task); /* exposed by @P dotnet_queues.3 and 4 */
     }
     deque->array = array;
-    /* under the lock, both; a look without it only sees more or less */
+    /* Under the lock, both. A look without it may see one new and one old, and so more tasks, or none in a full deque;
+     * the push that grows is followed by a request, whose turn sees both. */
     shared_i64_store_relaxed(&deque->head, 0);
     shared_i64_store_relaxed(&deque->tail, tail - head);
-    platform_free(old);                                  /* thieves read it under the lock only */
+    platform_free(old); /* thieves read it under the lock only */
     return 0;
 }
 

@@ -81,7 +81,7 @@ struct pilfer_task *foreign_lock_deque_pop(struct foreign_lock_deque *deque);
 /* The oldest task or NULL; *missed is set if there may have been one. Any thread. */
 struct pilfer_task *foreign_lock_deque_steal(struct foreign_lock_deque *deque, bool *missed);
 /* Any thread, after a full fence. Wrongly false only while a thief is about to give its place back, and that thief then
- * says "missed". */
+ * says "missed"; and while the owner grows the array for a push, after which it makes a request. */
 bool foreign_lock_deque_has_tasks(const struct foreign_lock_deque *deque);
 uint64_t foreign_lock_deque_depth(const struct foreign_lock_deque *deque);
 

@@ -28,17 +28,17 @@
  * (WorkerDoWork, MaybeAddWorkingWorker, TryRemoveWorkingWorker), ThreadCounts; #122726, #132765.
  */
 #include "idle/dotnet_11_semaphore.h"
+#include "idle/idle_timeout.h"
 
-enum { IDLE_TIMEOUT_MS_DEFAULT = 20000, SPIN_LIMIT = 256 };
-#define NS_PER_MS UINT64_C(1000000)
+enum { SPIN_LIMIT = 256 };
 
-struct dotnet_11 {
+struct handshake_11 {
     struct dotnet_11_semaphore semaphore;
     _Alignas(CACHE_LINE_SIZE) struct shared_u32 requested; /* 0 or 1; submitters set, turns clear; @F dotnet_11.1 */
     struct shared_u32 saturated; /* 1: a request found the goal reached; cleared by who leaves; @F dotnet_11.2 */
 };
 
-struct dotnet_11_worker {
+struct handshake_11_worker {
     struct dotnet_11_waiter waiter;
     bool ran_none; /* this turn */
     bool parks;    /* the next wait does not spin */
@@ -47,7 +47,7 @@ struct dotnet_11_worker {
 /* Engages and releases one more worker, if the goal allows it. The signal first, then the thread. */
 static void add_worker(struct pool *pool, struct worker *self)
 {
-    struct dotnet_11 *dotnet = pool->idle_state;
+    struct handshake_11 *dotnet = pool->idle_state;
     enum pool_engaged engaged = pool_engage_first(pool);
     if (engaged == POOL_FULL) {
         /* @P dotnet_11.1: the flag was set before. A read-modify-write here and there: either this one stays, or who
@@ -67,7 +67,7 @@ static void add_worker(struct pool *pool, struct worker *self)
 
 static void ensure_requested(struct pool *pool, struct worker *self)
 {
-    struct dotnet_11 *dotnet = pool->idle_state;
+    struct handshake_11 *dotnet = pool->idle_state;
     /* relaxed, both: ordered by the caller's fence @F dotnet_11.1; the load is re-checked by the exchange. */
     if (shared_u32_load_relaxed(&dotnet->requested) != 0 || shared_u32_exchange_relaxed(&dotnet->requested, 1) != 0) {
         pool_count(pool, self, COUNTER_requests_merged, 1);
@@ -90,18 +90,19 @@ static void dotnet_11_submitted(struct pool *pool, struct worker *self, uint32_t
 
 static void dotnet_11_dispatch_begin(struct worker *worker)
 {
-    struct dotnet_11 *dotnet = worker->pool->idle_state;
-    struct dotnet_11_worker *own = worker->idle_state;
+    struct handshake_11 *dotnet = worker->pool->idle_state;
+    struct handshake_11_worker *own = worker->idle_state;
     own->ran_none = true;
     shared_u32_store_relaxed(&dotnet->requested, 0); /* ordered by fence @F dotnet_11.1 */
-    /* @F dotnet_11.1: the flag is cleared, then the queues are read. */
+    /* @F dotnet_11.1: the flag is cleared, then the queues are read. @F dotnet_queues.2: so are head and tail of a
+     * deque whose thief has given its place back and found a request outstanding. */
     ordered_fence_seq_cst();
 }
 
 static void dotnet_11_got_first(struct worker *worker)
 {
     struct pool *pool = worker->pool;
-    struct dotnet_11_worker *own = worker->idle_state;
+    struct handshake_11_worker *own = worker->idle_state;
     own->ran_none = false;
     /* The look is after the fence of dispatch_begin: what it misses finds the flag clear. */
     if (pool->scheduler->pending(pool))
@@ -109,7 +110,7 @@ static void dotnet_11_got_first(struct worker *worker)
 }
 
 /* The calling worker stays engaged, and its next turn answers the request that found the goal reached. */
-static void answer_saturated(struct dotnet_11 *dotnet)
+static void answer_saturated(struct handshake_11 *dotnet)
 {
     /* @P dotnet_11.1: relies on the flag being set; see add_worker. */
     shared_u32_exchange_acquire(&dotnet->saturated, 0);
@@ -124,8 +125,8 @@ static bool is_crowded(const struct pool *pool)
 static bool dotnet_11_found_nothing(struct worker *worker, bool missed)
 {
     struct pool *pool = worker->pool;
-    struct dotnet_11 *dotnet = pool->idle_state;
-    struct dotnet_11_worker *own = worker->idle_state;
+    struct handshake_11 *dotnet = pool->idle_state;
+    struct handshake_11_worker *own = worker->idle_state;
     if (missed)
         ensure_requested(pool, worker); /* a steal that gave its place back has a fence behind that */
     if (shared_u32_load_relaxed(&dotnet->saturated) != 0) { /* a hint; looked at again below */
@@ -143,16 +144,10 @@ static bool dotnet_11_found_nothing(struct worker *worker, bool missed)
     return false;
 }
 
-static uint64_t idle_deadline(const struct worker *worker)
-{
-    uint64_t timeout_ms = pool_setting_or(worker->pool, "idle-timeout-ms", IDLE_TIMEOUT_MS_DEFAULT);
-    return platform_now_ns() + timeout_ms * NS_PER_MS;
-}
-
 static bool dotnet_11_wait(struct worker *worker)
 {
-    struct dotnet_11 *dotnet = worker->pool->idle_state;
-    struct dotnet_11_worker *own = worker->idle_state;
+    struct handshake_11 *dotnet = worker->pool->idle_state;
+    struct handshake_11_worker *own = worker->idle_state;
     for (;;) {
         uint32_t budget = own->parks ? 0 : worker->pool->spin_limit;
         enum semaphore_result result =
@@ -167,26 +162,26 @@ static bool dotnet_11_wait(struct worker *worker)
 
 static void dotnet_11_stopped(struct worker *worker)
 {
-    struct dotnet_11_worker *own = worker->idle_state;
+    struct handshake_11_worker *own = worker->idle_state;
     own->parks = true;
 }
 
 static void dotnet_11_release(struct pool *pool, struct worker *self)
 {
-    struct dotnet_11 *dotnet = pool->idle_state;
+    struct handshake_11 *dotnet = pool->idle_state;
     pool_count(pool, self, COUNTER_releases, 1);
     dotnet_11_semaphore_release(&dotnet->semaphore, pool, self);
 }
 
 static void dotnet_11_stop(struct pool *pool)
 {
-    struct dotnet_11 *dotnet = pool->idle_state;
+    struct handshake_11 *dotnet = pool->idle_state;
     dotnet_11_semaphore_stop(&dotnet->semaphore);
 }
 
 static uint32_t dotnet_11_requests(struct pool *pool)
 {
-    struct dotnet_11 *dotnet = pool->idle_state;
+    struct handshake_11 *dotnet = pool->idle_state;
     /* seq_cst: read after a raised goal, where a request reads the goal behind fence @F dotnet_11.2. */
     return shared_u32_load_seq_cst(&dotnet->requested);
 }
@@ -196,8 +191,8 @@ const struct idle_policy idle_dotnet_11_handshake = {
     .summary = "as .NET 11: a worker is requested if more work is seen; a short spin",
     .spins = true,
     .spin_limit = SPIN_LIMIT,
-    .pool_state_size = sizeof(struct dotnet_11),
-    .worker_state_size = sizeof(struct dotnet_11_worker),
+    .pool_state_size = sizeof(struct handshake_11),
+    .worker_state_size = sizeof(struct handshake_11_worker),
     .submitted = dotnet_11_submitted,
     .dispatch_begin = dotnet_11_dispatch_begin,
     .got_first = dotnet_11_got_first,

@@ -12,9 +12,8 @@
  * task releases one worker, where .NET 8 releases two. Only one worker at a time determines, since only it requests the
  * next.
  *
- * Differences to the source. The original takes a task that was laid aside before it looks into its own deque when a
- * turn begins; here the scheduler's order holds (scheduler dotnet-9: own deque, then the one laid aside). Under a
- * scheduler that cannot lay a task aside, pending() is asked whether there is a second one. A turn that answers no
+ * Differences to the source. Under a scheduler that cannot lay a task aside, pending() is asked whether there is a
+ * second one. A turn that answers no
  * request (the substitute of a task that waits) leaves the stage alone; having a task, it asks pending() and then as an
  * enqueue does.
  *
@@ -37,20 +36,20 @@
 
 enum stage { NOT_SCHEDULED, DETERMINING, SCHEDULED };
 
-struct dotnet_9 {
+struct handshake_9 {
     struct dotnet_workers workers; /* first */
     /* enum stage; any thread exchanges it, one determines; @F dotnet_9.1 */
     _Alignas(CACHE_LINE_SIZE) struct shared_u32 stage;
 };
 
-struct dotnet_9_worker {
-    struct dotnet_worker worker; /* first */
-    bool determines;             /* this turn has set the stage, and has not found its first task */
+struct handshake_9_worker {
+    struct handshake_worker worker; /* first */
+    bool determines;                /* this turn has set the stage, and has not found its first task */
 };
 
 static void ensure_requested(struct pool *pool, struct worker *self)
 {
-    struct dotnet_9 *dotnet = pool->idle_state;
+    struct handshake_9 *dotnet = pool->idle_state;
     /* relaxed: ordered by fence @F dotnet_9.1; of the exchange and a compare-and-swap one comes second and sees it. */
     if (shared_u32_exchange_relaxed(&dotnet->stage, SCHEDULED) == NOT_SCHEDULED)
         dotnet_workers_request(pool, self);
@@ -67,16 +66,17 @@ static void dotnet_9_submitted(struct pool *pool, struct worker *self, uint32_t 
     ensure_requested(pool, self);
 }
 
-static void determine(struct dotnet_9 *dotnet)
+static void determine(struct handshake_9 *dotnet)
 {
     shared_u32_store_relaxed(&dotnet->stage, DETERMINING); /* ordered by fence @F dotnet_9.1 */
     /* @F dotnet_9.1: the stage is determining, then the queues are read: a task that this look misses finds the stage,
-     * and the compare-and-swap in is_determined fails. */
+     * and the compare-and-swap in is_determined fails. @F dotnet_queues.2: so does the request of a thief that gives
+     * its place in a deque back later. */
     ordered_fence_seq_cst();
 }
 
 /* False: a task has come since determine(), and the stage is scheduled. */
-static bool is_determined(struct dotnet_9 *dotnet)
+static bool is_determined(struct handshake_9 *dotnet)
 {
     uint32_t stage = DETERMINING;
     return shared_u32_cas_relaxed(&dotnet->stage, &stage, NOT_SCHEDULED); /* relaxed: as the exchange */
@@ -85,14 +85,14 @@ static bool is_determined(struct dotnet_9 *dotnet)
 /* The stage is scheduled and this turn ends its part: the next worker takes it from here. */
 static void schedule_next(struct worker *worker)
 {
-    struct dotnet_9 *dotnet = worker->pool->idle_state;
+    struct handshake_9 *dotnet = worker->pool->idle_state;
     shared_u32_store_relaxed(&dotnet->stage, SCHEDULED); /* ordered by the request, which the next one takes */
     dotnet_workers_request(worker->pool, worker);
 }
 
 static void dotnet_9_dispatch_begin(struct worker *worker)
 {
-    struct dotnet_9_worker *own = worker->idle_state;
+    struct handshake_9_worker *own = worker->idle_state;
     own->determines = !own->worker.answers_none;
     if (own->determines)
         determine(worker->pool->idle_state);
@@ -115,8 +115,8 @@ static bool has_second(struct worker *worker)
 
 static void dotnet_9_got_first(struct worker *worker)
 {
-    struct dotnet_9 *dotnet = worker->pool->idle_state;
-    struct dotnet_9_worker *own = worker->idle_state;
+    struct handshake_9 *dotnet = worker->pool->idle_state;
+    struct handshake_9_worker *own = worker->idle_state;
     if (!own->determines) {
         if (worker->pool->scheduler->pending(worker->pool))
             ensure_requested(worker->pool, worker);
@@ -132,7 +132,7 @@ static void dotnet_9_got_first(struct worker *worker)
 
 static bool dotnet_9_found_nothing(struct worker *worker, bool missed)
 {
-    struct dotnet_9_worker *own = worker->idle_state;
+    struct handshake_9_worker *own = worker->idle_state;
     if (own->determines && missed)
         schedule_next(worker);
     else if (own->determines && !is_determined(worker->pool->idle_state))
@@ -146,8 +146,8 @@ const struct idle_policy idle_dotnet_9_handshake = {
     .name = "dotnet-9-handshake",
     .summary = "as .NET 9: a worker is requested for a second task only",
     .spins = true,
-    .pool_state_size = sizeof(struct dotnet_9),
-    .worker_state_size = sizeof(struct dotnet_9_worker),
+    .pool_state_size = sizeof(struct handshake_9),
+    .worker_state_size = sizeof(struct handshake_9_worker),
     .init = dotnet_workers_init,
     .submitted = dotnet_9_submitted,
     .dispatch_begin = dotnet_9_dispatch_begin,

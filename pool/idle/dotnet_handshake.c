@@ -12,10 +12,12 @@
  * means that here): `outstanding` is a count then, raised by every enqueue and by every task that a worker finds, as
  * long as it is below the cap, and lowered at the start of a turn.
  *
- * Differences to the source. The flag is sequentially consistent where the original uses interlocked operations; a
- * worker's wait goes through the user-space semaphore of semaphore.h and a futex, where .NET 8 on Unix has a mutex and
- * a condition variable per thread under one process-wide lock: park-on-conditions is nearer to that. spin-yields 0
- * pauses where the original yields.
+ * Differences to the source. Every enqueue has a full fence before it tries the flag, and a turn one after it has
+ * cleared it; the flag itself is relaxed. The original's enqueue has the interlocked operation alone, which is the
+ * fence there (and so on x86 this enqueue pays for two). The substitute of a task that waits answers no request, but
+ * its turn clears the flag as any other: then two requests can be pending at a time. A worker's wait goes through the
+ * user-space semaphore of semaphore.h and a futex, where .NET 8 on Unix has a mutex and a condition variable per thread
+ * under one process-wide lock: park-on-conditions is nearer to that. spin-yields 0 pauses where the original yields.
  *
  * Worst case. As lifo-semaphore: an isolated task wakes two workers, and a socket event, which is two tasks there,
  * three.
@@ -30,16 +32,16 @@
 
 enum { REQUEST_CAP_DEFAULT = 1 };
 
-struct dotnet {
+struct handshake {
     struct dotnet_workers workers; /* first */
     uint32_t request_cap;          /* constant */
     /* Requests that no turn has answered; submitters and workers CAS; @F handshake.1 */
     _Alignas(CACHE_LINE_SIZE) struct shared_u32 outstanding;
 };
 
-static int dotnet_init(struct pool *pool)
+static int handshake_init(struct pool *pool)
 {
-    struct dotnet *dotnet = pool->idle_state;
+    struct handshake *dotnet = pool->idle_state;
     dotnet->request_cap = (uint32_t)pool_setting_or(pool, "request-cap", REQUEST_CAP_DEFAULT);
     if (dotnet->request_cap == 0)
         dotnet->request_cap = pool->processors;
@@ -49,7 +51,7 @@ static int dotnet_init(struct pool *pool)
 /* With a cap of 1 tried on every enqueue without a look before, else after a look, as in the two sources. */
 static void ensure_requested(struct pool *pool, struct worker *self)
 {
-    struct dotnet *dotnet = pool->idle_state;
+    struct handshake *dotnet = pool->idle_state;
     bool looks = dotnet->request_cap > 1;
     /* relaxed, both: ordered by fence @F handshake.1, which the callers have before it. */
     uint32_t outstanding = looks ? shared_u32_load_relaxed(&dotnet->outstanding) : 0;
@@ -73,7 +75,7 @@ static void dotnet_submitted(struct pool *pool, struct worker *self, uint32_t wa
 
 static void dotnet_dispatch_begin(struct worker *worker)
 {
-    struct dotnet *dotnet = worker->pool->idle_state;
+    struct handshake *dotnet = worker->pool->idle_state;
     if (dotnet->request_cap == 1) {
         shared_u32_store_relaxed(&dotnet->outstanding, 0); /* ordered by fence @F handshake.1 */
     } else {
@@ -81,7 +83,8 @@ static void dotnet_dispatch_begin(struct worker *worker)
         while (outstanding > 0 && !shared_u32_cas_relaxed(&dotnet->outstanding, &outstanding, outstanding - 1))
             continue; /* relaxed: ordered by fence @F handshake.1 */
     }
-    /* @F handshake.1: the flag is cleared, then the queues are read. */
+    /* @F handshake.1: the flag is cleared, then the queues are read. @F dotnet_queues.2: so are head and tail of a
+     * deque whose thief has given its place back and found a request outstanding. */
     ordered_fence_seq_cst();
 }
 
@@ -92,7 +95,7 @@ static void dotnet_got_first(struct worker *worker)
 
 static void dotnet_got_next(struct worker *worker)
 {
-    const struct dotnet *dotnet = worker->pool->idle_state;
+    const struct handshake *dotnet = worker->pool->idle_state;
     if (dotnet->request_cap > 1)
         ensure_requested(worker->pool, worker);
 }
@@ -108,9 +111,9 @@ const struct idle_policy idle_dotnet_handshake = {
     .name = "dotnet-handshake",
     .summary = "as .NET 8: one request at a time, renewed by the first task",
     .spins = true,
-    .pool_state_size = sizeof(struct dotnet),
-    .worker_state_size = sizeof(struct dotnet_worker),
-    .init = dotnet_init,
+    .pool_state_size = sizeof(struct handshake),
+    .worker_state_size = sizeof(struct handshake_worker),
+    .init = handshake_init,
     .submitted = dotnet_submitted,
     .dispatch_begin = dotnet_dispatch_begin,
     .got_first = dotnet_got_first,

@@ -4,11 +4,8 @@
  */
 #include "idle/dotnet_workers.h"
 
+#include "idle/idle_timeout.h"
 #include "idle/spin.h"
-
-/* PortableThreadPool.WorkerThread: the time after which an idle worker ends. */
-enum { IDLE_TIMEOUT_MS_DEFAULT = 20000 };
-#define NS_PER_MS UINT64_C(1000000)
 
 int dotnet_workers_init(struct pool *pool)
 {
@@ -65,7 +62,7 @@ static void leave(struct worker *worker)
 bool dotnet_workers_again(struct worker *worker)
 {
     struct dotnet_workers *workers = worker->pool->idle_state;
-    struct dotnet_worker *own = worker->idle_state;
+    struct handshake_worker *own = worker->idle_state;
     if (shared_u32_load_relaxed(&workers->requests) > 0) { /* a hint; leave() looks again */
         spin_between_turns(worker);
         if (take(&workers->requests)) {
@@ -77,23 +74,30 @@ bool dotnet_workers_again(struct worker *worker)
     return false;
 }
 
-static uint64_t idle_deadline(const struct worker *worker)
+/* True: the worker ends. The next wait in its place spins, whatever stopped this one: a thread of its own may be at it
+ * as soon as the worker has retired. */
+static bool retire(struct worker *worker)
 {
-    uint64_t timeout_ms = pool_setting_or(worker->pool, "idle-timeout-ms", IDLE_TIMEOUT_MS_DEFAULT);
-    return platform_now_ns() + timeout_ms * NS_PER_MS;
+    struct handshake_worker *own = worker->idle_state;
+    bool stopped = own->stopped;
+    own->stopped = false;
+    if (pool_retire(worker))
+        return true;
+    own->stopped = stopped;
+    return false;
 }
 
 bool dotnet_workers_wait(struct worker *worker)
 {
     struct dotnet_workers *workers = worker->pool->idle_state;
-    struct dotnet_worker *own = worker->idle_state;
+    struct handshake_worker *own = worker->idle_state;
     for (;;) {
         uint32_t steps = own->stopped ? 0 : spin_steps(worker->pool);
         switch (semaphore_wait(&workers->semaphore, worker, &own->waiter, steps, idle_deadline(worker))) {
         case SEMAPHORE_STOPPED:
             return false;
         case SEMAPHORE_TIMED_OUT:
-            if (pool_retire(worker))
+            if (retire(worker))
                 return false;
             continue; /* work is on its way */
         case SEMAPHORE_TOOK:
@@ -109,7 +113,7 @@ bool dotnet_workers_wait(struct worker *worker)
 
 void dotnet_workers_stopped(struct worker *worker)
 {
-    struct dotnet_worker *own = worker->idle_state;
+    struct handshake_worker *own = worker->idle_state;
     own->stopped = true;
 }
 

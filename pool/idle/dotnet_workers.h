@@ -36,7 +36,7 @@ struct dotnet_workers {
 };
 
 /* First in the worker's idle state. */
-struct dotnet_worker {
+struct handshake_worker {
     struct semaphore_waiter waiter;
     bool stopped;      /* by the sizing policy: the next wait does not spin */
     bool answers_none; /* the turn was not begun for a request */

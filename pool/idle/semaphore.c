@@ -38,8 +38,8 @@ void semaphore_configure(struct semaphore *semaphore, const struct pool *pool)
 static void signal_condition(struct semaphore_waiter *waiter, struct pool *pool, struct worker *self)
 {
     lock_lock(&waiter->mutex);
-    shared_u32_store_relaxed(&waiter->word, 0);         /* under the mutex */
-    shared_u32_add_relaxed(&waiter->sequence, 1);       /* under the mutex; parked on without it, compared by value */
+    shared_u32_store_relaxed(&waiter->word, 0);   /* under the mutex */
+    shared_u32_add_relaxed(&waiter->sequence, 1); /* under the mutex; parked on without it, compared by value */
     pool_wake(pool, self, &waiter->sequence, 1);
     lock_unlock(&waiter->mutex);
 }

@@ -11,6 +11,8 @@
  *
  * A woken worker may find its signal gone to a spinner: it parks again (counted as a wake lost).
  *
+ * Difference to the source. Promised wakes are counted in 16 bits, where the original has eight, which stop at 255.
+ *
  * Parking on condition variables (semaphore_configure). .NET 8 on Unix parks each thread on a mutex and a condition
  * variable of its own, and keeps its stack of waiters under one lock of the process. Here the lock is the semaphore's
  * own, the mutex is a lock of lock.h, and the condition variable is the simplest that there is: a sequence number that
@@ -64,7 +66,7 @@ enum semaphore_result { SEMAPHORE_TOOK, SEMAPHORE_STOPPED, SEMAPHORE_TIMED_OUT }
 enum semaphore_result semaphore_wait(struct semaphore *semaphore, struct worker *worker,
                                      struct semaphore_waiter *waiter, uint32_t steps, uint64_t deadline_ns);
 
-/* Lets every wait return false, now and from now on. Any thread, once. */
+/* Lets every wait return SEMAPHORE_STOPPED, now and from now on. Any thread, once. */
 void semaphore_stop(struct semaphore *semaphore, struct pool *pool);
 
 #endif

@@ -112,7 +112,7 @@ static void set_goal(struct pool *pool, uint32_t before, uint32_t goal)
 static uint64_t sum_completions(const struct pool *pool)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < pool_existing(pool); i++) {
+    for (uint32_t i = 0; i < pool_published(pool); i++) {
         const struct hill_worker *other = pool_worker(pool, i)->sizing_state;
         sum += counter_read(&other->completions);
     }

@@ -43,7 +43,7 @@ static uint32_t broken_slot_surrender_local(struct worker *worker)
 
 static struct pilfer_task *broken_slot_drain(struct pool *pool)
 {
-    for (uint32_t i = 0; i < pool_existing(pool); i++)
+    for (uint32_t i = 0; i < pool_published(pool); i++)
         broken_slot_surrender_local(pool_worker(pool, i));
     return honest_drain(pool);
 }

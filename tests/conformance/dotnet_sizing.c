@@ -232,7 +232,7 @@ void dotnet_stop_check(const struct subject *subject)
         load.runners[i] = (struct runner){.task.run = run_runner, .load = &load};
         check_setup(pilfer_submit(load.executor, &load.runners[i].task, PILFER_PLACEMENT_DEFAULT) == 0);
     }
-    while (pool_numbers(pool).engaged < WORKERS || pool_existing(pool) < WORKERS)
+    while (pool_numbers(pool).engaged < WORKERS || pool_published(pool) < WORKERS)
         platform_yield();
     check_trying("a cut from 8 to 2");
     cut_under_load(&load);

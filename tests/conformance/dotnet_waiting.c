@@ -50,7 +50,7 @@ static uint32_t steps_of(const struct play *play)
 static enum semaphore_result wait_once(const struct play *play, uint32_t steps)
 {
     struct worker *worker = pool_worker(play->pool, 0);
-    struct dotnet_worker *own = worker->idle_state;
+    struct handshake_worker *own = worker->idle_state;
     calls_begin(NULL);
     return semaphore_wait(&play->idle->semaphore, worker, &own->waiter, steps, THE_PAST_NS);
 }
@@ -203,8 +203,8 @@ void dotnet_spinners(const struct subject *subject)
     struct pilfer_executor *executor = dotnet_open(
         subject,
         &(struct dotnet_pool){.min_workers = THREADS, .max_workers = THREADS, .spin_limit = PILFER_SPIN_LIMIT_MAX});
-    if (pool_existing(inside_pool(executor)) < THREADS)
-        check_skip("only %u of %d threads can be started here", pool_existing(inside_pool(executor)), THREADS);
+    if (pool_published(inside_pool(executor)) < THREADS)
+        check_skip("only %u of %d threads can be started here", pool_published(inside_pool(executor)), THREADS);
     const struct semaphore *semaphore = inside_pool(executor)->idle_state; /* first in it */
     uint64_t spinners, waiters, most = 0;
     do {

@@ -21,7 +21,7 @@ static void add_worker(struct still *still, uint32_t index)
         check_broken("worker %u of %u could not be made (worker_init failed)", index, still->workers);
     account_init(worker->account, ACTIVITY_search, worker->random);
     shared_ptr_store_relaxed(&pool->workers[index], worker); /* one thread */
-    shared_u32_store_release(&pool->existing, index + 1);    /* one thread */
+    shared_u32_store_release(&pool->published, index + 1);    /* one thread */
     instrument_own(index, worker->queueing, pool->scheduler->worker_state_size);
 }
 

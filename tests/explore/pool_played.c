@@ -94,7 +94,7 @@ static void open_played(struct played *played, const struct configuration *confi
     for (uint32_t i = 0; i < WORKERS; i++) {
         pool_counts_change(pool, 0, 1, 0);
         shared_ptr_store_relaxed(&pool->workers[i], worker_create(pool, i, true, "played")); /* one thread so far */
-        shared_u32_store_release(&pool->existing, i + 1);                                    /* as in the core */
+        shared_u32_store_release(&pool->published, i + 1);                                    /* as in the core */
     }
     played->task.run = run_task;
     explored_at_rest(at_rest, played);

@@ -41,7 +41,7 @@ static enum next_result watched_next(struct worker *worker, struct pilfer_task *
 static struct pilfer_task *watched_drain(struct pool *pool)
 {
     struct pilfer_task *task = scheduler_of(pool)->drain(pool), *left;
-    for (uint32_t i = 0; task == NULL && i < pool_existing(pool); i++)
+    for (uint32_t i = 0; task == NULL && i < pool_published(pool); i++)
         if (scheduler_of(pool)->next(pool_worker(pool, i), &left) == NEXT_TASK)
             explored_fail("S8", "drain says that nothing is left, and worker %u is given a task", i);
     return task;

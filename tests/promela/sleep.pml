@@ -79,7 +79,7 @@ byte fate[TASKS];
 byte queued; /* how many are QUEUED */
 bool refused[TASKS];
 
-/* The counts word but for the constant goal; pool->existing; pool->thread_limit. */
+/* The counts word but for the constant goal; pool->published; pool->thread_limit. */
 byte engaged, existing = STARTED, blocked;
 byte published = STARTED;
 #if FAIL
@@ -121,7 +121,7 @@ inline worker_add(answer)
 #if FAIL
     if
     :: d_step { answer = true; published++ }
-    :: d_step { answer = false; limit = published }
+    :: answer = false
     fi
 #else
     d_step { answer = true; published++ }
@@ -159,7 +159,7 @@ inline engage(answer)
 #ifdef FAULT_FAILED_STAYS_COUNTED
              break
 #else
-             d_step { engaged--; existing-- }
+             d_step { engaged--; existing--; limit = existing } /* a start that is tried in between only fails as well */
 #endif
           fi
        fi

@@ -43,7 +43,7 @@ list pool schedulers experiments/workloads experiments/transport | grep -E '\.(c
         /^#include|^(static|struct|enum|void|int|bool)/ { body = 1 }
         body {
             line = $0
-            while (match(line, /@[PF] [a-z_]+\.[a-z0-9_]+/)) {
+            while (match(line, /@[PF] [a-z0-9_]+\.[a-z0-9_]+/)) {
                 label = substr(line, RSTART, RLENGTH)
                 ends[label]++
                 where[label] = FILENAME ":" FNR

@@ -299,11 +299,11 @@ START_TEST(test_starts_all)
     enum { WORKERS = 5 };
     struct opened opened =
         open_pool(&(struct pilfer_options){.scheduler = "dedicated-threads", .max_workers = WORKERS});
-    ck_assert_uint_eq(pool_existing(opened.pool), WORKERS);
+    ck_assert_uint_eq(pool_published(opened.pool), WORKERS);
     pilfer_close(opened.executor, PILFER_CLOSE_RUN, NULL);
     opened = open_pool(
         &(struct pilfer_options){.scheduler = "dedicated-threads", .min_workers = 2, .max_workers = WORKERS});
-    ck_assert_uint_eq(pool_existing(opened.pool), 2);
+    ck_assert_uint_eq(pool_published(opened.pool), 2);
     pilfer_close(opened.executor, PILFER_CLOSE_RUN, NULL);
 }
 END_TEST
