@@ -38,6 +38,7 @@ static struct foreign_lock_deque *deque_of(const struct pool *pool, uint32_t wor
 /* The end of an item whose read-modify-writes were counted, where they can be. */
 static _Noreturn void held_counted(const char *what, const char *counted)
 {
+    check_left_out(!instrument_is_available());
     check_held("%s; %s", what, instrument_is_available() ? counted : "read-modify-writes not counted in this build");
 }
 
@@ -126,6 +127,7 @@ void dotnet_local_deque(const struct subject *subject)
     if (instrument_is_available())
         expect("tries of a held lock", instrument_end().updates, 1);
     shared_u32_store_relaxed(&deque->lock, 0); /* one thread */
+    check_left_out(!instrument_is_available());
     check_held("grows at pushes 32, 64, 128 and 256; one try of the lock%s",
                instrument_is_available() ? "" : ", not counted in this build");
 }
@@ -499,6 +501,7 @@ void dotnet_missed_steal(const struct subject *subject)
     play_close(&play);
     check_trying("a worker that cannot steal");
     miss_with_threads(subject, TURNS);
+    check_left_out(!instrument_is_available());
     check_held("an empty victim: none; a held one: one request a turn, 3 turns; %d more of a thread's; %s", TURNS,
                instrument_is_available() ? "a race lost: missed" : "no race was staged in this build");
 }
