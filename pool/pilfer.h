@@ -107,7 +107,9 @@ void pilfer_latch_arrive(struct pilfer_latch *latch);
  * those, and the wait does not end. */
 int pilfer_wait(struct pilfer_executor *executor, struct pilfer_latch *latch);
 
-#define PILFER_HELP_DEPTH_MAX  64
+#ifndef PILFER_HELP_DEPTH_MAX /* shrunk by the explorer */
+#define PILFER_HELP_DEPTH_MAX 64
+#endif
 #define PILFER_SUBSTITUTES_MAX 256
 
 /* ---- limits that move ---- */

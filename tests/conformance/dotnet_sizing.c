@@ -245,13 +245,39 @@ void dotnet_stop_check(const struct subject *subject)
 
 /* ---- D20 ---- */
 
+/* An idle worker whose time is over stays while as many are promised as exist. */
+static void play_promised(const struct subject *subject)
+{
+    struct play play;
+    play_open(&play, subject, 3, 3, NULL, 0);
+    struct worker *worker = pool_worker(play.pool, 0);
+    play.pool->min_workers = 1;
+    worker->thread = platform_thread_self();
+    check_setup(worker->thread != NULL);
+    pool_counts_change(play.pool, 3, 0, 0);
+    if (pool_retire(worker))
+        check_broken("3 workers exist and as many are engaged, and one that is promised a task ends");
+    expect("existing after that", pool_numbers(play.pool).existing, 3);
+    pool_counts_change(play.pool, -1, 0, 1);
+    if (pool_retire(worker))
+        check_broken("3 workers exist, 2 are engaged and 1 waits inside a task, and one of them ends");
+    pool_counts_change(play.pool, 0, 0, -1);
+    if (!pool_retire(worker))
+        check_broken("3 workers exist, 2 are engaged, and the third one does not end");
+    expect("existing after that", pool_numbers(play.pool).existing, 2);
+    platform_thread_forget(worker->thread);
+    worker->thread = NULL;
+    play_close(&play);
+}
+
 void dotnet_idle_exit(const struct subject *subject)
 {
     static const char *const cases[] = {"test_idle_exit"};
     const struct pool defaults = {.scheduler = inside_scheduler(subject)};
     expect("milliseconds after which an idle worker ends", pool_setting(&defaults, "idle-timeout-ms"), 20000);
+    play_promised(subject);
     const int rounds = unit_cases_run(unit_hill_climbing_main, cases, COUNT_OF(cases));
-    check_held("%d minimums: the goal follows the workers that end, down to each", rounds);
+    check_held("none below those that are engaged; %d minimums: the goal follows the workers that end, down to each", rounds);
 }
 
 /* ---- D23, D24, D25 ---- */

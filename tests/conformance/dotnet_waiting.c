@@ -387,6 +387,9 @@ void dotnet_wake_order(const struct subject *subject)
     for (uint32_t i = 1; i < SLEEPERS - WAKES; i++)
         if (has_returned(&sleepers.each[i]))
             check_broken("sleeper %u was woken as well", i + 1);
+    const uint64_t word = shared_u64_load_relaxed(&sleepers.semaphore.word); /* all have returned that will */
+    expect("the word of the semaphore: those that still lie, no signal, no promise", word,
+           (uint64_t)(SLEEPERS - 1 - WAKES) << WAITERS_SHIFT);
     sleepers_close(&sleepers);
     check_held("8 sleepers, the coldest times out, 3 wakes: the 8th, 7th and 6th");
 }

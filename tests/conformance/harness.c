@@ -49,6 +49,11 @@ void check_trying(const char *format, ...)
     check_progress();
 }
 
+void check_left_out(uint32_t promises)
+{
+    watch->verdict.left_out += promises;
+}
+
 /* Ends the child with a verdict; only the first thread that comes here writes one. */
 static _Noreturn void decide(enum outcome outcome, const char *format, va_list arguments)
 {

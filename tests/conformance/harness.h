@@ -32,6 +32,7 @@ enum outcome { OUTCOME_HELD, OUTCOME_BROKEN, OUTCOME_SKIPPED };
 struct verdict {
     enum outcome outcome;
     char text[HARNESS_TEXT_SIZE]; /* what broke, why it was skipped, or how much was tried; may be empty when it held */
+    uint32_t left_out; /* promises of it that were not tried, when it held */
 };
 
 /* Runs test(subject) in a child. patience_s: seconds without progress after which the child counts as stalled. The
@@ -49,6 +50,9 @@ void check_progress(void);
 
 /* Says what is tried from now on (printf-like); counts as progress. */
 void check_trying(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* So many of the invariant's promises cannot be tried here; the verdict is on the others. One thread. */
+void check_left_out(uint32_t promises);
 
 /* The invariant is broken: ends the child. */
 _Noreturn void check_broken(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -18,6 +18,8 @@ static struct {
         uintptr_t start;
         size_t size;
     } ranges[INSTRUMENT_RANGES_MAX];
+    void (*before_exchange)(void *context);
+    void *context;
 } state; /* written only while the process has one thread that runs instrumented code */
 
 bool instrument_is_available(void)
@@ -53,6 +55,12 @@ struct instrument_trace instrument_end(void)
     return state.trace;
 }
 
+void instrument_before_exchange(void (*hook)(void *context), void *context)
+{
+    state.before_exchange = hook;
+    state.context = context;
+}
+
 static inline void note_access(void)
 {
     if (__builtin_expect(state.on, false))
@@ -71,6 +79,11 @@ static inline void note_exchange(int order)
     note_update();
     if (__builtin_expect(state.on, false))
         state.trace.full_exchanges += order == __ATOMIC_SEQ_CST;
+    if (__builtin_expect(state.before_exchange != NULL, false) && order == __ATOMIC_SEQ_CST) {
+        void (*hook)(void *context) = state.before_exchange;
+        state.before_exchange = NULL;
+        hook(state.context);
+    }
 }
 
 static void note_write(const void *address, size_t size)
@@ -253,6 +266,10 @@ void instrument_own(uint32_t owner, const void *start, size_t size)
 }
 
 void instrument_begin(uint32_t self)
+{
+}
+
+void instrument_before_exchange(void (*hook)(void *context), void *context)
 {
 }
 

@@ -2,7 +2,7 @@
  *
  * What a scheduler's own code touches: a count of its memory accesses, and plain writes into another worker's state.
  *
- * How it works. The checking build compiles schedulers/ with the instrumentation of the thread sanitizer but without
+ * How it works. The checking build compiles schedulers/ (and the request flag of scheduler dotnet) with the instrumentation of the thread sanitizer but without
  * its run time: every load, store and atomic operation becomes a call, and instrument.c supplies the functions. They do
  * the access with the order that was asked for; while a trace is on they also count it (invariant S5) and look whether
  * a plain write falls into a range that belongs to somebody else (S7). Atomic writes are exempt: those fields are
@@ -39,6 +39,10 @@ struct instrument_trace {
     uint32_t owner;          /* whose */
     size_t offset;           /* and where in it */
 };
+
+/* Before the next sequentially consistent exchange of this thread, which must be the only one that runs instrumented
+ * code: hook(context), once. NULL: none. */
+void instrument_before_exchange(void (*hook)(void *context), void *context);
 
 /* Ends the trace. */
 struct instrument_trace instrument_end(void);

@@ -281,8 +281,9 @@ static void print_held(const struct invariant *invariant, const struct verdict *
            specimen ? " (proves nothing: a specimen with known races; running threads seldom hit them)" : "");
 }
 
-/* Checks one invariant under each of its pairs and prints its line. */
-static enum outcome check_invariant(const struct request *request, const struct invariant *invariant)
+/* Checks one invariant under each of its pairs and prints its line. *left_out is raised by the promises not tried. */
+static enum outcome check_invariant(const struct request *request, const struct invariant *invariant,
+                                    uint32_t *left_out)
 {
     const bool specimen = inside_is_specimen(&request->subject);
     struct pair pairs[PAIRS_MAX];
@@ -306,23 +307,29 @@ static enum outcome check_invariant(const struct request *request, const struct 
             verdict = now;
     }
     print_held(invariant, &verdict, pairs, count, specimen);
+    *left_out += verdict.left_out;
     return verdict.outcome;
 }
 
-static void check_list(const struct request *request, const struct invariant *invariants, uint32_t *counts)
+static void check_list(const struct request *request, const struct invariant *invariants, uint32_t *counts,
+                       uint32_t *left_out)
 {
     for (const struct invariant *invariant = invariants; invariant->id != NULL; invariant++)
         if (request->only == NULL || is_listed(request->only, invariant->id))
-            counts[check_invariant(request, invariant)]++;
+            counts[check_invariant(request, invariant, left_out)]++;
 }
 
 /* Everything that was asked for. Returns the exit status. */
 static int check_all(const struct request *request, const struct invariant *invariants, const struct invariant *more)
 {
     uint32_t counts[] = {[OUTCOME_HELD] = 0, [OUTCOME_BROKEN] = 0, [OUTCOME_SKIPPED] = 0};
-    check_list(request, invariants, counts);
-    check_list(request, more, counts);
-    printf("%u passed, %u failed, %u skipped\n", counts[OUTCOME_HELD], counts[OUTCOME_BROKEN], counts[OUTCOME_SKIPPED]);
+    uint32_t left_out = 0;
+    check_list(request, invariants, counts, &left_out);
+    check_list(request, more, counts, &left_out);
+    printf("%u passed, %u failed, %u skipped", counts[OUTCOME_HELD], counts[OUTCOME_BROKEN], counts[OUTCOME_SKIPPED]);
+    if (left_out > 0)
+        printf("; of what passed %u %s not tried", left_out, left_out == 1 ? "promise was" : "promises were");
+    printf("\n");
     return counts[OUTCOME_BROKEN] > 0 ? STATUS_BROKEN : STATUS_HELD;
 }
 

@@ -7,6 +7,8 @@
 
 #include <errno.h>
 
+#include "pool.h"
+
 void failure_open(const struct configuration *configuration)
 {
     struct load load;
@@ -59,4 +61,72 @@ void failure_attach(const struct configuration *configuration)
     if (status == 0)
         pilfer_detach(load.executor);
     load_close(&load, PILFER_CLOSE_RUN);
+}
+
+static void wait_inside(struct load *load, struct item *item)
+{
+    (void)item;
+    load_wait_for(load, load->inner);
+}
+
+/* Whether the blocking worker has a substitute, or knows that there can be none. */
+static bool is_settled(const struct pool *pool)
+{
+    uint32_t published = pool_published(pool);
+    return published > 1 || shared_u32_load_relaxed(&pool->thread_limit) == published; /* polled */
+}
+
+/* The only worker blocks in a task and there may be no memory for a substitute: then it looks again by itself. */
+void failure_substitute(const struct configuration *configuration)
+{
+    enum { DEADLINES = 12 };
+    struct load load;
+    load_open(&load, configuration, &(struct load_options){.max_workers = 1, .arrivals = 2});
+    pilfer_latch_init(load.inner, 1);
+    load_item(&load, wait_inside);
+    load_item(&load, NULL)->arrives = load.inner;
+    explored_deadlines_may_come(0); /* not before the second task is there */
+    load_submit(&load, load.records[0].item, PILFER_PLACEMENT_DEFAULT);
+    explored_allocations_may_fail(1);
+    while (!is_settled(load.executor->pool))
+        platform_yield();
+    explored_allocations_may_fail(0);
+    load_submit(&load, load.records[1].item, PILFER_PLACEMENT_DEFAULT);
+    explored_deadlines_may_come(DEADLINES);
+    load_wait(&load);
+    load_close(&load, PILFER_CLOSE_RUN);
+}
+
+static void arrive_and_submit(void *argument)
+{
+    struct load *load = argument;
+    pilfer_latch_arrive(load->inner);
+    load_submit(load, load->records[2].item, PILFER_PLACEMENT_GLOBAL);
+}
+
+/* While the second submit starts a thread, which may fail, the only worker goes on, ends and sleeps, and the third
+ * finds as many engaged as may be: it relies on a worker that will never be there. */
+void failure_beside(const struct configuration *configuration)
+{
+    struct load load;
+    struct platform_thread *second;
+    load_open(&load, configuration, &(struct load_options){.max_workers = 1, .arrivals = 3});
+    pilfer_latch_init(load.inner, 1);
+    for (uint32_t i = 0; i < 3; i++)
+        load_item(&load, i == 0 ? wait_inside : NULL);
+    load_submit(&load, load.records[0].item, PILFER_PLACEMENT_DEFAULT);
+    while (pool_numbers(load.executor->pool).blocked == 0)
+        platform_yield();
+    platform_thread_start(&second, "second", arrive_and_submit, &load);
+    explored_allocations_may_fail(1);
+    load_submit(&load, load.records[1].item, PILFER_PLACEMENT_GLOBAL);
+    explored_allocations_may_fail(0);
+    load_wait(&load);
+    platform_thread_join(second);
+    load_close(&load, PILFER_CLOSE_RUN);
+}
+
+bool failure_is_of_threads(const struct configuration *configuration)
+{
+    return load_has_workers(configuration) && !sizing_moves(configuration);
 }

@@ -88,12 +88,18 @@ const struct scenario pool_scenarios[] = {
     POOL("wait-helped", "a task waits for one that another worker runs: it sees what that one wrote", load_has_workers,
          wait_helped, false),
     POOL("wait-helps", "a task waits for one that it submitted, one worker: it helps", NULL, wait_helps, true),
+    POOL("wait-too-deep", "a task that helped another one, which blocks: what that submitted is taken over",
+         load_has_workers, wait_too_deep, false),
     POOL("wait-substitute", "a task waits for one that comes later, one worker: a substitute comes", load_has_workers,
          wait_substitute, true),
     POOL("wait-two-blocked", "two tasks wait for one that comes later", load_has_workers, wait_two_blocked, false),
     POOL("failure-open", "an open without memory leaves nothing behind", NULL, failure_open, false),
     POOL("failure-submit", "submits and growth without memory: refused and untouched, or run", NULL, failure_submit,
          false),
+    POOL("failure-substitute", "a task waits for one that comes later, and there is no memory for a substitute",
+         failure_is_of_threads, failure_substitute, false),
+    POOL("failure-beside", "a submit relies on a worker whose thread cannot be started: its task runs",
+         failure_is_of_threads, failure_beside, false),
     POOL("failure-attach", "a guest without memory: refused, and the pool works", NULL, failure_attach, true),
 };
 const uint32_t pool_scenario_count = sizeof pool_scenarios / sizeof pool_scenarios[0];

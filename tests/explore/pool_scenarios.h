@@ -57,6 +57,7 @@ void stop_last_look(const struct configuration *configuration);
 void urgent_two(const struct configuration *configuration);
 
 /* pool_wait.c */
+void wait_too_deep(const struct configuration *configuration);
 void wait_helps(const struct configuration *configuration);
 void wait_helped(const struct configuration *configuration);
 void wait_substitute(const struct configuration *configuration);
@@ -65,6 +66,9 @@ void wait_two_blocked(const struct configuration *configuration);
 /* pool_failure.c */
 void failure_open(const struct configuration *configuration);
 void failure_submit(const struct configuration *configuration);
+void failure_substitute(const struct configuration *configuration);
+void failure_beside(const struct configuration *configuration);
+bool failure_is_of_threads(const struct configuration *configuration);
 void failure_attach(const struct configuration *configuration);
 
 #endif

@@ -69,3 +69,35 @@ void wait_two_blocked(const struct configuration *configuration)
 {
     waiting_tasks(configuration, 2);
 }
+
+static void submit_last_and_wait(struct load *load, struct item *item)
+{
+    (void)item;
+    struct item *last = load->records[2].item;
+    load_submit(load, last, PILFER_PLACEMENT_LOCAL);
+    load_wait_for(load, last->arrives);
+}
+
+static void submit_next_and_wait(struct load *load, struct item *item)
+{
+    load_submit(load, load->records[1].item, PILFER_PLACEMENT_LOCAL);
+    wait_inside(load, item);
+}
+
+/* The first task helps with the second, and that is as deep as it goes: the second blocks beside what it submitted. */
+void wait_too_deep(const struct configuration *configuration)
+{
+    struct load load;
+    load_open(&load, configuration, &(struct load_options){.max_workers = 1, .arrivals = 3});
+    struct pilfer_latch *last = platform_alloc(sizeof *last);
+    pilfer_latch_init(load.inner, 1);
+    pilfer_latch_init(last, 1);
+    load_item(&load, submit_next_and_wait);
+    load_item(&load, submit_last_and_wait)->arrives = load.inner;
+    load_item(&load, NULL)->arrives = last;
+    load_submit(&load, load.records[0].item, PILFER_PLACEMENT_DEFAULT);
+    load_wait(&load);
+    load_stop(&load, PILFER_CLOSE_RUN);
+    platform_free(last);
+    load_end(&load);
+}
