@@ -115,8 +115,9 @@ static bool has_cost(const struct specification *specification)
     return false;
 }
 
-/* Both sides are there: models, and one target whose runtime is here. EXIT_DONE, or another status after lines. */
-static int check_sides(const struct specification *specification)
+/* Both sides are there: models, and one target whose runtime is here. EXIT_DONE, or another status after lines. *target
+ * out. */
+static int check_sides(const struct specification *specification, struct target_use **target)
 {
     const struct specification_axis *axis = axis_of(specification, 0, "target");
     size_t models = axis == NULL || axis->count == 0, targets = 0;
@@ -129,12 +130,78 @@ static int check_sides(const struct specification *specification)
         models += use == NULL;
         if (use != NULL && !target_is_here(use, NULL, 0, message))
             return complain("%s", message), EXIT_SURROUNDINGS;
+        if (use != NULL)
+            *target = use;
     }
     if (models == 1 && targets == 1)
         return EXIT_DONE;
     return complain("reproduce: --fidelity holds models against one target; expected --set target=none,NAME, where "
                     "none stands for the models"),
            EXIT_USAGE;
+}
+
+static bool has_value(const struct specification_axis *axis, const char *value)
+{
+    for (uint32_t i = 0; axis != NULL && i < axis->count; i++) {
+        if (strcmp(axis->values[i], value) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a parameter may have several values: it tells executors or settings of the tables apart. */
+static bool may_vary(const struct parameter *parameter)
+{
+    static const char *const keys[] = {"target", "scheduler",  "idle", "sizing",
+                                       "mode",   "rate",       "max-workers", "spin-limit"};
+    bool may = (parameter->flags & PARAMETER_TUNABLE) != 0 && strcmp(parameter->key, "processors") != 0;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        may |= strcmp(parameter->key, keys[i]) == 0;
+    return may;
+}
+
+/* What every ratio of a part stands on is there, and nothing varies that the tables do not tell apart. */
+static int check_part(const struct specification *specification, uint32_t part)
+{
+    if (!has_value(axis_of(specification, part, "max-workers"), "1") ||
+        !has_value(axis_of(specification, part, "spin-limit"), "0"))
+        return complain("reproduce: --fidelity tells ratios to one worker with spin limit 0; expected 1 among "
+                        "max-workers and 0 among spin-limit"),
+               EXIT_USAGE;
+    for (uint32_t i = 0; i < parameter_count; i++) {
+        const struct specification_axis *axis = specification_axis(specification, part, i);
+        if (axis != NULL && axis->count > 1 && !may_vary(&parameters[i]))
+            return complain("reproduce: --fidelity: found %u values of %s, expected one", axis->count,
+                            parameters[i].key),
+                   EXIT_USAGE;
+    }
+    return EXIT_DONE;
+}
+
+/* That the two sides run the same, and that the target has the knobs. */
+static int check_target(const struct specification *specification, const struct target_use *target)
+{
+    const char *workload = target->target.is_router ? "router" : "echo";
+    const struct specification_axis *axis = axis_of(specification, 0, "workload");
+    const uint32_t knobs = PLACEHOLDER_BIT(max_workers) | PLACEHOLDER_BIT(spin_limit);
+    if (!has_value(axis, workload))
+        return complain("reproduce: target %s serves the workload %s, the models another one; expected --set workload=%s",
+                        target->target.name, workload, workload),
+               EXIT_USAGE;
+    if ((target->target.placeholders & knobs) != knobs)
+        return complain("reproduce: target %s has not both knobs that are varied: {max-workers} and {spin-limit}",
+                        target->target.name),
+               EXIT_USAGE;
+    return EXIT_DONE;
+}
+
+static int check(const struct specification *specification)
+{
+    struct target_use *target = NULL;
+    int status = check_sides(specification, &target);
+    for (uint32_t part = 0; status == EXIT_DONE && part < specification_part_count(specification); part++)
+        status = check_part(specification, part);
+    return status == EXIT_DONE ? check_target(specification, target) : status;
 }
 
 /* Puts the item cost into the specification, unless it is given. A plan is shown without measuring. */
@@ -162,7 +229,7 @@ static int measure_all(const struct invocation *invocation, int64_t *sweep_id)
     int status = parse(invocation, &specification);
     if (status != EXIT_DONE)
         return status;
-    status = check_sides(&specification);
+    status = check(&specification);
     if (status == EXIT_DONE)
         status = set_cost(invocation, &specification);
     if (status == EXIT_DONE)
@@ -216,12 +283,12 @@ static void describe_origin(const struct invocation *invocation, const struct st
 {
     struct stored_sweep costs;
     int64_t sweep_id = costs_before(invocation, stored->sweep.id);
-    snprintf(out, size, "as given");
+    snprintf(out, size, "not set from a measurement");
     if (sweep_id == 0 || stored_sweep_of_id(invocation, sweep_id, &costs) != EXIT_DONE)
         return;
     if (fabs(fidelity_costs_find(&costs.rows) - cost_of(&stored->rows)) < 0.051) /* it was rounded to a tenth */
-        snprintf(out, size, "set from one cell alone (sweep %lld), %d settings tried", (long long)sweep_id,
-                 FIDELITY_COSTS_TRIED);
+        snprintf(out, size, "set from one cell alone (sweep %lld%s), %d settings tried", (long long)sweep_id,
+                 fidelity_costs_are_disturbed(&costs.rows) ? ", disturbed" : "", FIDELITY_COSTS_TRIED);
     stored_sweep_fini(&costs);
 }
 

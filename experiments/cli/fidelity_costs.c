@@ -7,9 +7,13 @@
 #include "decimal.h"
 #include "fidelity_cells.h"
 #include "output.h"
+#include "reproduction.h"
+#include "statistics.h"
 
 #include <math.h>
 #include <string.h>
+
+#define CPU_US "router_cpu_us_per_request"
 
 /* What a set must hold: one cell of a target and two of one model. */
 struct three {
@@ -35,6 +39,14 @@ static bool find_three(const struct cell_set *cells, struct three *out)
            strcmp(fidelity_text(out->models[0], "label"), fidelity_text(out->models[1], "label")) == 0;
 }
 
+/* Disturbed repeats count in all three cells or in none, so that nothing is compared across a busy time and a quiet
+ * one. */
+static bool is_disturbed(const struct three *three)
+{
+    return fidelity_is_disturbed(three->real) || fidelity_is_disturbed(three->models[0]) ||
+           fidelity_is_disturbed(three->models[1]);
+}
+
 double fidelity_costs_find(const struct result_set *set)
 {
     struct cell_set cells;
@@ -42,23 +54,38 @@ double fidelity_costs_find(const struct result_set *set)
     double cost = NAN;
     cell_set_init(&cells, set);
     if (find_three(&cells, &three)) {
-        double first_us = fidelity_cpu_us(three.models[0]), second_us = fidelity_cpu_us(three.models[1]);
-        double us_per_percent = (second_us - first_us) / (three.costs[1] - three.costs[0]);
-        if (us_per_percent > 0) /* false also for what is not a number */
-            cost = fmax(0, three.costs[0] + (fidelity_cpu_us(three.real) - first_us) / us_per_percent);
+        const bool disturbed_too = is_disturbed(&three);
+        const double real_us = cell_interval(three.real, CPU_US, disturbed_too).median;
+        const double first_us = cell_interval(three.models[0], CPU_US, disturbed_too).median;
+        const double second_us = cell_interval(three.models[1], CPU_US, disturbed_too).median;
+        const double us_per_percent = (second_us - first_us) / (three.costs[1] - three.costs[0]);
+        const double met = three.costs[0] + (real_us - first_us) / us_per_percent;
+        if (us_per_percent > 0 && met <= FIDELITY_COST_MAX) /* false also for what is not a number */
+            cost = fmax(0, met);
     }
     cell_set_fini(&cells);
-    return isfinite(cost) && cost <= FIDELITY_COST_MAX ? cost : NAN;
+    return cost;
 }
 
-static void say_cell(const struct cell *cell)
+bool fidelity_costs_are_disturbed(const struct result_set *set)
+{
+    struct cell_set cells;
+    struct three three;
+    cell_set_init(&cells, set);
+    const bool disturbed = find_three(&cells, &three) && is_disturbed(&three);
+    cell_set_fini(&cells);
+    return disturbed;
+}
+
+static void say_cell(const struct cell *cell, bool disturbed_too)
 {
     const char *tried = fidelity_text(cell, "item_cost_percent");
-    char us[DECIMAL_SIZE];
-    complain("reproduce: one worker, spin limit 0: %s%s%s%s takes %s us of CPU per request%s",
+    const struct interval cpu_us = cell_interval(cell, CPU_US, disturbed_too);
+    char text[64];
+    reproduction_interval(&cpu_us, 1, text, sizeof text);
+    complain("reproduce: one worker, spin limit 0: %s%s%s%s: %s us of CPU per request, %u repeats",
              fidelity_is_real(cell) ? "target " : "model ", fidelity_text(cell, "label"),
-             tried[0] != '\0' ? " with item costs of " : "", tried, decimal_print_fixed(fidelity_cpu_us(cell), 1, us),
-             fidelity_is_disturbed(cell) ? " (all repeats disturbed)" : "");
+             tried[0] != '\0' ? " with item costs of " : "", tried, text, cpu_us.count);
 }
 
 void fidelity_costs_say(const struct result_set *set, double cost)
@@ -66,9 +93,12 @@ void fidelity_costs_say(const struct result_set *set, double cost)
     struct cell_set cells;
     char percent[DECIMAL_SIZE];
     cell_set_init(&cells, set);
+    const bool disturbed_too = fidelity_costs_are_disturbed(set);
     for (size_t i = 0; i < cells.count; i++)
-        say_cell(&cells.cells[i]);
+        say_cell(&cells.cells[i], disturbed_too);
     cell_set_fini(&cells);
+    if (disturbed_too)
+        complain("reproduce: disturbed repeats are among these: not all cells have others");
     if (!isfinite(cost))
         complain("reproduce: item-cost-percent cannot be set from these: the model's two costs are not a rising line "
                  "that meets the target's at %d %% or less; give it with --set item-cost-percent=N",

@@ -10,6 +10,8 @@
 
 #include "results.h"
 
+#include <stdbool.h>
+
 /* The settings between which the line is drawn, as a sweep's values, and how many they are. */
 #define FIDELITY_COSTS       "0,100"
 #define FIDELITY_COSTS_TRIED 2
@@ -17,10 +19,12 @@
 /* The highest cost that a cell may have. */
 #define FIDELITY_COST_MAX 1000
 
-/* NaN unless there are one cell of a target and two of one model, whose line rises and meets the target's CPU per
- * request at FIDELITY_COST_MAX or below; 0 where the model takes more at any cost. Disturbed repeats count only in a
- * cell that has no others. */
+/* NaN unless there are one cell of a target and two of one model, each with a valid repeat, and the line rises and meets
+ * the target's CPU per request at FIDELITY_COST_MAX or below; 0 where the model takes more at any cost. */
 double fidelity_costs_find(const struct result_set *set);
+
+/* Whether that stands on disturbed repeats, in all three cells: one of them has no others. */
+bool fidelity_costs_are_disturbed(const struct result_set *set);
 
 /* Tells on standard error which number was set, and from what; or, for NaN, that it cannot be. */
 void fidelity_costs_say(const struct result_set *set, double cost);

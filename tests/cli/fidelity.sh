@@ -84,16 +84,23 @@ fi
 [ "$(column item_cost_percent)" = 30 ] || fail "given costs are not used"
 [ "$(column sweep_id)" = 3 ] || fail "costs that are given are looked for"
 
-# A second value of another axis is no second cost, and what a target file has wrong is told.
+# What a target file has wrong is told, and so is a plan from which no comparison can come.
 cat >wrong.ini <<'END'
 [target]
 start = ./server {prot}
 END
-status=0
-"$program" reproduce --fidelity --set target=none,./wrong.ini >out 2>errors || status=$?
-[ "$status" = 2 ] || fail "status $status of a faulty target file"
-grep -q 'did you mean {port}' errors || fail "the fault of the target file is not told"
+cat >without.ini <<'END'
+[target]
+start = ./server {port} [{max-workers}]
+END
+rm -r results
+refused 'did you mean {port}' --set target=none,./wrong.ini
+refused 'has not both knobs' --set target=none,./without.ini
+refused 'expected 1 among' --set target=none,./served.ini --set max-workers=2,25
+refused 'expected 1 among' --set target=none,./served.ini --set spin-limit=5
+refused 'found 2 values of connections' --set target=none,./served.ini --set connections=1,10
+refused 'expected --set workload=echo' --set target=none,./served.ini --set workload=router
 # shellcheck disable=SC2086
-"$program" reproduce --fidelity $short --set hill-climbing=0,1 --set mode=closed --set connections=1,2 --show-plan \
-    >out 2>errors || fail "the plan"
+"$program" reproduce --fidelity $short --set hill-climbing=0,1 --set mode=closed --show-plan >out 2>errors ||
+    fail "the plan"
 grep -q 'three cells are measured 6 times each' errors || fail "not told what comes before the plan"

@@ -367,8 +367,8 @@ void dotnet_between_turns(const struct subject *subject)
 
 /* ---- D22 ---- */
 
-/* One worker and one task that queues itself again, which takes longer than a quantum each time by the clock that the
- * worker's thread reads. */
+/* One worker, the other one being held, and one task that queues itself again, which takes longer than a quantum each
+ * time by the clock that the worker's thread reads. */
 struct endless {
     struct pilfer_task task;
     struct pilfer_executor *executor;
@@ -403,11 +403,17 @@ static void run_endless(struct pilfer_task *task)
 void dotnet_quantum(const struct subject *subject)
 {
     struct endless endless = {.task.run = run_endless};
-    endless.executor = dotnet_open(subject, &(struct dotnet_pool){.min_workers = 1, .max_workers = 1});
+    struct timed held;
+    endless.executor = dotnet_open(subject, &(struct dotnet_pool){.min_workers = 2, .max_workers = 2});
     pilfer_latch_init(&endless.latch, 1);
+    send(endless.executor, &held, run_held);
+    while (shared_u32_load_acquire(&held.runs) == 0)
+        platform_yield();
     check_trying("a task that queues itself again, each run longer than a quantum");
     check_setup(pilfer_submit(endless.executor, &endless.task, PILFER_PLACEMENT_GLOBAL) == 0);
     pilfer_wait(endless.executor, &endless.latch);
+    shared_u32_store_release(&held.may_end, 1);
+    pilfer_wait(endless.executor, &held.latch);
     pilfer_close(endless.executor, PILFER_CLOSE_RUN, NULL);
     expect("turns begun in 100 quanta without a look at an empty queue", endless.turns_last - endless.turns_first, 0);
     check_held("%d items, each longer than %d ms on a driven clock, in one turn", QUANTA + 1, QUANTUM_MS);

@@ -277,7 +277,8 @@ void dotnet_idle_exit(const struct subject *subject)
     expect("milliseconds after which an idle worker ends", pool_setting(&defaults, "idle-timeout-ms"), 20000);
     play_promised(subject);
     const int rounds = unit_cases_run(unit_hill_climbing_main, cases, COUNT_OF(cases));
-    check_held("none below those that are engaged; %d minimums: the goal follows the workers that end, down to each", rounds);
+    check_held("none below those that are engaged; %d minimums: the goal follows the workers that end, down to each",
+               rounds);
 }
 
 /* ---- D23, D24, D25 ---- */

@@ -2,11 +2,11 @@
  *
  * What a scheduler's own code touches: a count of its memory accesses, and plain writes into another worker's state.
  *
- * How it works. The checking build compiles schedulers/ (and the request flag of scheduler dotnet) with the instrumentation of the thread sanitizer but without
- * its run time: every load, store and atomic operation becomes a call, and instrument.c supplies the functions. They do
- * the access with the order that was asked for; while a trace is on they also count it (invariant S5) and look whether
- * a plain write falls into a range that belongs to somebody else (S7). Atomic writes are exempt: those fields are
- * ordered shared types.
+ * How it works. The checking build compiles schedulers/ (and the request flag of scheduler dotnet) with the
+ * instrumentation of the thread sanitizer but without its run time: every load, store and atomic operation becomes a
+ * call, and instrument.c supplies the functions. They do the access with the order that was asked for; while a trace is
+ * on they also count it (invariant S5) and look whether a plain write falls into a range that belongs to somebody else
+ * (S7). Atomic writes are exempt: those fields are ordered shared types. A test may act before an exchange.
  *
  * Limits. GCC only, and not in sanitizer builds, which have that run time: there instrument_is_available() is false.
  */

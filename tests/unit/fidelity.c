@@ -316,6 +316,21 @@ START_TEST(item_cost_of_disturbed_repeats)
 }
 END_TEST
 
+START_TEST(item_cost_of_one_population)
+{
+    /* One cell has disturbed repeats only: those of the others count as well. */
+    add_cost("dotnet", "100", 60, false);
+    add_cost("dotnet", "", 35, true);
+    add_cost("dotnet", "0", 20, false);
+    ck_assert(fidelity_costs_are_disturbed(&set));
+    const struct invention model = {"dotnet", false, "paced", 1000, {100}};
+    add(&model, 0, 2, 1, true); /* a second, disturbed one of the dear cell: its median is then 80 */
+    result_add_setting(&rows[set.count - 1], "item_cost_percent", "100");
+    result_set_text(&rows[set.count - 1], RESULT_cell_id, "dotnet at 100");
+    ck_assert_double_eq_tol(fidelity_costs_find(&set), 25, 1e-9);
+}
+END_TEST
+
 START_TEST(item_cost_unknown)
 {
     static const struct {
@@ -330,9 +345,12 @@ START_TEST(item_cost_unknown)
         {{"r", "m", "m", "m"}, {"", "0", "50", "100"}, {35, 20, 40, 60}}, /* three costs */
         {{"r", "s", "m", "m"}, {"", "", "0", "100"}, {35, 35, 20, 60}},   /* two runtimes */
         {{"r", "m", "m"}, {"", "0", "100"}, {1000, 20, 60}},          /* above what a cell may have */
+        {{"r", "m", "m"}, {"", "0", "100"}, {35, 20, 60}},            /* no valid repeat of the runtime, below */
     };
     for (size_t i = 0; i < 4 && cases[_i].labels[i] != NULL; i++)
         add_cost(cases[_i].labels[i], cases[_i].costs[i], cases[_i].cpu_us[i], false);
+    if (_i == 8)
+        result_set_number(&rows[0], RESULT_valid, 0);
     ck_assert_double_nan(fidelity_costs_find(&set));
 }
 END_TEST
@@ -353,7 +371,8 @@ int main(void)
     tcase_add_test(tests, item_cost);
     tcase_add_test(tests, item_cost_below_nothing);
     tcase_add_test(tests, item_cost_of_disturbed_repeats);
-    tcase_add_loop_test(tests, item_cost_unknown, 0, 8);
+    tcase_add_test(tests, item_cost_of_one_population);
+    tcase_add_loop_test(tests, item_cost_unknown, 0, 9);
     Suite *suite = suite_create("fidelity");
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
