@@ -152,8 +152,8 @@ static bool has_value(const struct specification_axis *axis, const char *value)
 /* Whether a parameter may have several values: it tells executors or settings of the tables apart. */
 static bool may_vary(const struct parameter *parameter)
 {
-    static const char *const keys[] = {"target", "scheduler",  "idle", "sizing",
-                                       "mode",   "rate",       "max-workers", "spin-limit"};
+    static const char *const keys[] = {"target", "scheduler", "idle",        "sizing",
+                                       "mode",   "rate",      "max-workers", "spin-limit"};
     bool may = (parameter->flags & PARAMETER_TUNABLE) != 0 && strcmp(parameter->key, "processors") != 0;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         may |= strcmp(parameter->key, keys[i]) == 0;
@@ -185,7 +185,8 @@ static int check_target(const struct specification *specification, const struct 
     const struct specification_axis *axis = axis_of(specification, 0, "workload");
     const uint32_t knobs = PLACEHOLDER_BIT(max_workers) | PLACEHOLDER_BIT(spin_limit);
     if (!has_value(axis, workload))
-        return complain("reproduce: target %s serves the workload %s, the models another one; expected --set workload=%s",
+        return complain("reproduce: target %s serves the workload %s, the models another one; expected --set "
+                        "workload=%s",
                         target->target.name, workload, workload),
                EXIT_USAGE;
     if ((target->target.placeholders & knobs) != knobs)

@@ -19,8 +19,8 @@
 /* The highest cost that a cell may have. */
 #define FIDELITY_COST_MAX 1000
 
-/* NaN unless there are one cell of a target and two of one model, each with a valid repeat, and the line rises and meets
- * the target's CPU per request at FIDELITY_COST_MAX or below; 0 where the model takes more at any cost. */
+/* NaN unless there are one cell of a target and two of one model, each with a valid repeat, and the line rises and
+ * meets the target's CPU per request at FIDELITY_COST_MAX or below; 0 where the model takes more at any cost. */
 double fidelity_costs_find(const struct result_set *set);
 
 /* Whether that stands on disturbed repeats, in all three cells: one of them has no others. */
