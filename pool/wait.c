@@ -7,7 +7,9 @@
  *
  * Worst case. Each blocked task holds a thread; PILFER_SUBSTITUTES_MAX of them is the limit. Where no substitute can be
  * started (a thread could not be), a waiting task looks for something to help with every HELP_AGAIN_NS instead; one
- * that is nested too deep to help is refused when nobody else is left to run what is queued.
+ * that is nested too deep to help is refused when nobody else is left to run what is queued. A start may also fail
+ * after the task has parked, and what relied on it then lies: so a parked one looks again in any case, every
+ * LOOK_AGAIN_NS.
  *
  * Labels
  *   @P pool.latch  the last arrival -> the waiter: everything done before the arrivals
@@ -20,7 +22,7 @@
 
 #include "pool.h"
 
-enum { HELP_AGAIN_NS = 1000000 };
+enum { HELP_AGAIN_NS = 1000000, LOOK_AGAIN_NS = 100000000 };
 
 void pilfer_latch_init(struct pilfer_latch *latch, uint32_t count)
 {
@@ -143,7 +145,7 @@ int pool_wait(struct pool *pool, struct pilfer_latch *latch)
         }
         account_switch(worker->account, ACTIVITY_park);
         worker_count(worker, COUNTER_parks, 1);
-        latch_park(latch, lacks_substitutes(pool) ? platform_now_ns() + HELP_AGAIN_NS : PLATFORM_FOREVER);
+        latch_park(latch, platform_now_ns() + (lacks_substitutes(pool) ? HELP_AGAIN_NS : LOOK_AGAIN_NS));
         account_switch(worker->account, ACTIVITY_search);
         if (worker->is_worker)
             end_block(worker);
