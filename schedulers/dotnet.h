@@ -32,7 +32,7 @@ struct dotnet_worker {
     {"force-max-workers", 0, PILFER_WORKERS_MAX, 0, "max-workers, and the only value it can be set to (0: any)"}
 #define DOTNET_SEMAPHORE_PARAMETERS \
     {"spin-yields", 0, 1, 1, "0: a spinning worker pauses where it would yield"}, \
-    {"park-on-conditions", 0, 1, 0, "1: parks on a mutex and a condition variable, not on a futex"}
+    {"park-on-conditions", 0, 1, 1, "0: parks on a futex, not on a mutex and a condition variable"}
 /* clang-format on */
 
 int dotnet_init(struct pool *pool);

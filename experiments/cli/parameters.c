@@ -64,8 +64,8 @@ const struct parameter parameters[] = {
      "requests for a worker outstanding at most; 0: P"},
     {"spin-yields", "spin_yields", PARAMETER_COUNT_OF, TUNABLE, "1", 0, 1, "", "", "",
      "0: a spinning worker pauses where it would yield"},
-    {"park-on-conditions", "park_on_conditions", PARAMETER_COUNT_OF, TUNABLE, "0", 0, 1, "", "", "",
-     "1: a worker parks on a mutex and a condition variable, not on a futex"},
+    {"park-on-conditions", "park_on_conditions", PARAMETER_COUNT_OF, TUNABLE, "1", 0, 1, "", "", "",
+     "0: a worker parks on a futex, not on a mutex and a condition variable as published"},
     {"pass-on", "pass_on", PARAMETER_COUNT_OF, TUNABLE, "1", 0, 1, "", "", "",
      "0: a woken dedicated thread wakes no further one for what is left"},
 

@@ -17,7 +17,7 @@ static const char *const bound_bases[] = {"chase-lev", "global-queue", "inline"}
 
 /* Tunables that change what threads do to one another. Each is explored by itself, where a scheduler has it, under the
  * scheduler's own idle policy. */
-static const struct pilfer_setting tunables[] = {{"request-cap", 2}, {"park-on-conditions", 1}};
+static const struct pilfer_setting tunables[] = {{"request-cap", 2}, {"park-on-conditions", 0}};
 
 static struct configuration *add(struct subject *subject, const struct configuration *configuration)
 {

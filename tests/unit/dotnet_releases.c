@@ -308,15 +308,15 @@ START_TEST(test_starts_all)
 }
 END_TEST
 
-/* Parked on mutex and condition variable a worker is woken as it is from a futex. */
-START_TEST(test_conditions)
+/* Parked on a futex a worker is woken as it is from mutex and condition variable. */
+START_TEST(test_futex)
 {
     enum { WORKERS = 3 };
-    const struct pilfer_setting conditions = {"park-on-conditions", 1};
+    const struct pilfer_setting futex = {"park-on-conditions", 0};
     struct opened opened = open_pool(&(struct pilfer_options){.scheduler = "dotnet",
                                                               .min_workers = WORKERS,
                                                               .max_workers = WORKERS,
-                                                              .settings = &conditions,
+                                                              .settings = &futex,
                                                               .setting_count = 1});
     wait_until_idle(&opened, WORKERS);
     for (uint32_t i = 0; i < SUBMITS; i++) {
@@ -343,7 +343,7 @@ int main(void)
     tcase_add_test(tests, test_short_spin);
     tcase_add_loop_test(tests, test_unfair_spin, 0, 4);
     tcase_add_test(tests, test_starts_all);
-    tcase_add_test(tests, test_conditions);
+    tcase_add_test(tests, test_futex);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
