@@ -14,6 +14,7 @@
 #include "runner/context.h"
 #include "runner/effect.h"
 #include "runner/progress.h"
+#include "runner/settings.h"
 #include "store.h"
 
 #include <signal.h>
@@ -123,6 +124,37 @@ static void watch_the_time(struct run *run)
     complain("this machine is busy: from now on each repeat is measured once, disturbed or not");
 }
 
+/* The count of failures in a row to which a step belongs: a target has its own, so that what can be measured beside it
+ * does not hide that it cannot. */
+static uint32_t *failures_of(struct run *run, const struct configuration *configuration)
+{
+    struct target_use *target = settings_target(configuration);
+    return target != NULL ? &target->failures_in_a_row : &run->surroundings_in_a_row;
+}
+
+/* Whether nothing more is expected of the step's target. */
+static bool is_given_up(struct run *run, uint32_t index)
+{
+    struct configuration configuration;
+    plan_configuration(run->plan, run->plan->steps[index].cell, &configuration);
+    const struct target_use *target = settings_target(&configuration);
+    return target != NULL && target->failures_in_a_row >= SWEEP_SURROUNDINGS_MAX;
+}
+
+/* It could not be measured here. False: the sweep ends. */
+static bool count_failure(struct run *run, const struct configuration *configuration)
+{
+    struct target_use *target = settings_target(configuration);
+    const uint32_t in_a_row = ++*failures_of(run, configuration);
+    run->surroundings++;
+    if (target == NULL)
+        return in_a_row < SWEEP_SURROUNDINGS_MAX;
+    if (in_a_row == SWEEP_SURROUNDINGS_MAX)
+        complain("%u repeats in a row of target %s cannot be measured here: its others are left out", in_a_row,
+                 target->target.name);
+    return true;
+}
+
 /* False: the sweep ends here. */
 static bool measure_step(struct run *run, uint32_t index)
 {
@@ -147,13 +179,12 @@ static bool measure_step(struct run *run, uint32_t index)
         complain_of_cell(run, step, "a cell failed and is stored as invalid", message);
         /* fallthrough */
     case CELL_MEASURED:
-        run->surroundings_in_a_row = 0;
+        *failures_of(run, &configuration) = 0;
         go_on = insert(run, index, &configuration, &result) == 0;
         break;
     case CELL_SURROUNDINGS:
         complain_of_cell(run, step, "a cell cannot be measured here", message);
-        run->surroundings++;
-        go_on = ++run->surroundings_in_a_row < SWEEP_SURROUNDINGS_MAX;
+        go_on = count_failure(run, &configuration);
         break;
     case CELL_INTERRUPTED:
         go_on = false;
@@ -189,7 +220,7 @@ static void measure_all(struct run *run)
     run->measures_once = run->options->hold; /* nobody wants to attach three times, and their time says nothing */
     for (uint32_t i = 0; i < plan->step_count && stop_signal == 0; i++) {
         const struct plan_cell *cell = &plan->cells[plan->steps[i].cell];
-        if (is_stored[i])
+        if (is_stored[i] || is_given_up(run, i))
             continue;
         double start = now_s();
         if (!run->options->hold)

@@ -5,7 +5,9 @@
  * Promises. The store is open and proven writable before the first cell. Each finished repeat is stored at once, so an
  * interruption loses at most the repeat in progress; what is stored is never measured again on --resume. A cell that
  * crashes or hangs is stored as invalid and the sweep goes on. A cell that cannot be measured here (no port, no thread)
- * is not stored, so that --resume tries it again; SWEEP_SURROUNDINGS_MAX of them in a row end the sweep.
+ * is not stored, so that --resume tries it again; SWEEP_SURROUNDINGS_MAX of them in a row end the sweep. Those of a
+ * target are counted apart, and so many leave out what is left of that target: a build that fails, a server that is
+ * refused, would otherwise cost each of its repeats the time that it may take to be ready.
  *
  * Time. Disturbed measurements are repeated while the sweep is less than PLAN_RETRY_SHARE of its estimate behind; after
  * that each repeat is measured once, and a line says so. So a busy machine makes a sweep longer by a known share only.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Scenarios of tasks that wait for other tasks of their pool (field cases 56 and 60): with one worker there is nobody
- * else, so the waiting task helps, or a substitute takes its place.
+ * else, so the waiting task helps, or a substitute takes its place. No deadline comes: that a waiting task looks again
+ * after a while must not hide that nobody else did.
  */
 #include "pool_scenarios.h"
 
@@ -32,6 +33,7 @@ static void wait_for_own(const struct configuration *configuration, uint32_t wor
 {
     struct load load;
     load_open(&load, configuration, &(struct load_options){.max_workers = workers, .arrivals = 2});
+    explored_deadlines_may_come(0);
     pilfer_latch_init(load.inner, 1);
     load_submit(&load, load_item(&load, submit_and_wait), PILFER_PLACEMENT_DEFAULT);
     load_wait(&load);
@@ -52,6 +54,7 @@ static void waiting_tasks(const struct configuration *configuration, uint32_t wa
 {
     struct load load;
     load_open(&load, configuration, &(struct load_options){.max_workers = 1, .arrivals = waiting + 1});
+    explored_deadlines_may_come(0);
     pilfer_latch_init(load.inner, 1);
     for (uint32_t i = 0; i < waiting; i++)
         load_submit(&load, load_item(&load, wait_inside), PILFER_PLACEMENT_DEFAULT);
@@ -89,6 +92,7 @@ void wait_too_deep(const struct configuration *configuration)
 {
     struct load load;
     load_open(&load, configuration, &(struct load_options){.max_workers = 1, .arrivals = 3});
+    explored_deadlines_may_come(0);
     struct pilfer_latch *last = platform_alloc(sizeof *last);
     pilfer_latch_init(load.inner, 1);
     pilfer_latch_init(last, 1);
