@@ -33,6 +33,16 @@ struct dotnet_worker {
 #define DOTNET_SEMAPHORE_PARAMETERS \
     {"spin-yields", 0, 1, 1, "0: a spinning worker pauses where it would yield"}, \
     {"park-on-conditions", 0, 1, 1, "0: parks on a futex, not on a mutex and a condition variable"}
+/* What the three schedulers have in common. */
+#define DOTNET_COMMON                                      \
+    .caps = SCHEDULER_LIFO_LOCAL | SCHEDULER_FIFO_GLOBAL,  \
+    .published = true,                                     \
+    .sizing = "hill-climbing",                             \
+    .init = dotnet_init,                                   \
+    .fini = dotnet_fini,                                   \
+    .worker_init = dotnet_worker_init,                     \
+    .worker_fini = dotnet_worker_fini,                     \
+    .submit = dotnet_submit
 /* clang-format on */
 
 int dotnet_init(struct pool *pool);

@@ -329,32 +329,36 @@ static void hill_limits(uint32_t processors, uint32_t *min_workers, uint32_t *ma
         *min_workers = processors < *max_workers ? processors : *max_workers;
 }
 
-static bool hill_set_minimum(struct pool *pool, struct worker *self, struct pilfer_limits minimum)
+/* Makes one of the two calls; *before and *after it the goal. */
+static bool call_limits(struct pool *pool, bool (*call)(struct thread_limits *, struct pilfer_limits, int32_t *goal),
+                        struct pilfer_limits limits, uint32_t *before, uint32_t *after)
 {
     struct hill *hill = pool->sizing_state;
     lock_lock(&hill->lock);
-    uint32_t before = pool_numbers(pool).goal;
-    int32_t goal = (int32_t)before;
-    bool done = thread_limits_set_minimum(&hill->limits, minimum, &goal);
-    set_goal(pool, before, (uint32_t)goal);
+    *before = pool_numbers(pool).goal;
+    int32_t goal = (int32_t)*before;
+    bool done = call(&hill->limits, limits, &goal);
+    *after = (uint32_t)goal;
+    set_goal(pool, *before, *after);
     lock_unlock(&hill->lock);
+    return done;
+}
+
+static bool hill_set_minimum(struct pool *pool, struct worker *self, struct pilfer_limits minimum)
+{
+    uint32_t before, after;
+    bool done = call_limits(pool, thread_limits_set_minimum, minimum, &before, &after);
     /* A policy that does not say what was requested of it may hold a request that found the goal reached. */
-    if ((uint32_t)goal > before && (pool->idle->requests == NULL || requests_of(pool) > 0))
+    if (after > before && (pool->idle->requests == NULL || requests_of(pool) > 0))
         add_worker(pool, self);
     return done;
 }
 
 static bool hill_set_maximum(struct pool *pool, struct worker *self, struct pilfer_limits maximum)
 {
-    struct hill *hill = pool->sizing_state;
-    (void)self; /* a lower goal engages nobody */
-    lock_lock(&hill->lock);
-    uint32_t before = pool_numbers(pool).goal;
-    int32_t goal = (int32_t)before;
-    bool done = thread_limits_set_maximum(&hill->limits, maximum, &goal);
-    set_goal(pool, before, (uint32_t)goal);
-    lock_unlock(&hill->lock);
-    return done;
+    uint32_t before, after; /* a lower goal engages nobody */
+    (void)self;
+    return call_limits(pool, thread_limits_set_maximum, maximum, &before, &after);
 }
 
 static void hill_read_limits(struct pool *pool, struct pilfer_limit_values *out)

@@ -6,22 +6,12 @@
  *
  * The same function serves libFuzzer (-Dfuzz=true) and the replay of the corpus.
  */
+#include "claims.h"
 #include "workloads/http.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                   \
-    do {                                                                                   \
-        if (!(condition)) {                                                                \
-            fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition); \
-            abort();                                                                       \
-        }                                                                                  \
-    } while (0)
 
 /* Outcomes of up to so many pipelined messages are compared. */
 #define MESSAGES_MAX 16

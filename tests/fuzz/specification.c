@@ -6,39 +6,13 @@
  *
  * The same function serves libFuzzer (-Dfuzz=true) and the replay of the corpus.
  */
+#include "claims.h"
 #include "runner/specification.h"
 #include "runner/specification_keys.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                   \
-    do {                                                                                   \
-        if (!(condition)) {                                                                \
-            fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition); \
-            abort();                                                                       \
-        }                                                                                  \
-    } while (0)
-
-/* As many lines as faults, of a flood as many as are shown and one more; each with the file's name in front and nothing
- * that drives a terminal. */
-static void check_faults(int count, const char *text, size_t size)
-{
-    int lines = 0;
-    for (size_t i = 0, start = 0; i < size; i++) {
-        unsigned char byte = (unsigned char)text[i];
-        HOLDS(byte == '\n' || (byte >= 0x20 && byte != 0x7f));
-        if (byte != '\n')
-            continue;
-        HOLDS(strncmp(text + start, "fuzz.sweep:", strlen("fuzz.sweep:")) == 0);
-        start = i + 1;
-        lines++;
-    }
-    HOLDS(count > 0 ? lines == (count <= FAULTS_SHOWN_MAX ? count : FAULTS_SHOWN_MAX + 1) : size == 0);
-}
 
 /* Each value is its own normal form and stands once; setting the whole list again changes nothing. */
 static void check_axis(struct specification *copy, uint32_t parameter, const struct specification_axis *axis,
@@ -94,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct specification specification;
     int count = specification_parse_text("fuzz.sweep", (const char *)data, size, faults, &specification);
     fflush(faults);
-    check_faults(count, text, text_size);
+    check_faults("fuzz.sweep", count, text, text_size);
     if (count == 0) {
         check_sound(&specification, faults);
         specification_quick(&specification);

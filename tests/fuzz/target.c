@@ -5,39 +5,12 @@
  *
  * The same function serves libFuzzer (-Dfuzz=true) and the replay of the corpus.
  */
-#include "cli/faults.h"
+#include "claims.h"
 #include "runner/target.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                   \
-    do {                                                                                   \
-        if (!(condition)) {                                                                \
-            fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition); \
-            abort();                                                                       \
-        }                                                                                  \
-    } while (0)
-
-/* As many lines as faults, of a flood as many as are shown and one more; each with the file's name in front and nothing
- * that drives a terminal. */
-static void check_faults(int count, const char *text, size_t size)
-{
-    int lines = 0;
-    for (size_t i = 0, start = 0; i < size; i++) {
-        unsigned char byte = (unsigned char)text[i];
-        HOLDS(byte == '\n' || (byte >= 0x20 && byte != 0x7f));
-        if (byte != '\n')
-            continue;
-        HOLDS(strncmp(text + start, "fuzz.ini:", strlen("fuzz.ini:")) == 0);
-        start = i + 1;
-        lines++;
-    }
-    HOLDS(count > 0 ? lines == (count <= FAULTS_SHOWN_MAX ? count : FAULTS_SHOWN_MAX + 1) : size == 0);
-}
 
 static size_t check_words(const char *line, const struct placeholder_values *values)
 {
@@ -84,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct target target;
     int count = target_parse_text("fuzz.ini", (const char *)data, size, faults, &target);
     fflush(faults);
-    check_faults(count, text, text_size);
+    check_faults("fuzz.ini", count, text, text_size);
     if (count == 0) {
         check_sound(&target);
         target_fini(&target);

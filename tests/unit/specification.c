@@ -5,6 +5,7 @@
  *
  * Method: texts with known faults against the exact lines; files that are no files; hostile sizes.
  */
+#include "faults_text.h"
 #include "cli/ini_text.h"
 #include "runner/specification.h"
 #include "runner/specification_keys.h"
@@ -14,29 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static char *faults_text;
-static size_t faults_size;
-static FILE *faults;
-
-static void open_faults(void)
-{
-    faults = open_memstream(&faults_text, &faults_size);
-    ck_assert_ptr_nonnull(faults);
-}
-
-static void close_faults(void)
-{
-    fclose(faults);
-    free(faults_text);
-}
-
-/* What was written so far. */
-static const char *faults_now(void)
-{
-    fflush(faults);
-    return faults_text;
-}
 
 static int parse(const char *text, struct specification *out)
 {

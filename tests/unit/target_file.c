@@ -7,6 +7,7 @@
  *
  * Method: texts with known faults against the exact lines; start lines against the words that they must give.
  */
+#include "faults_text.h"
 #include "runner/target.h"
 
 #include <check.h>
@@ -16,28 +17,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static char *faults_text;
-static size_t faults_size;
-static FILE *faults;
-
-static void open_faults(void)
-{
-    faults = open_memstream(&faults_text, &faults_size);
-    ck_assert_ptr_nonnull(faults);
-}
-
-static void close_faults(void)
-{
-    fclose(faults);
-    free(faults_text);
-}
-
-static const char *faults_now(void)
-{
-    fflush(faults);
-    return faults_text;
-}
 
 static int parse(const char *text, struct target *out)
 {
