@@ -312,6 +312,20 @@ static inline void worker_count(struct worker *worker, enum counter counter, uin
     account_count(worker->account, counter, amount);
 }
 
+/* The books of a worker that blocks for want of work: before it does, and when it is back. */
+static inline void worker_parks(struct worker *worker)
+{
+    worker_count(worker, COUNTER_parks, 1);
+    trace_event(worker->trace, TRACE_park, TRACE_BEGIN, 0);
+    account_switch(worker->account, ACTIVITY_park);
+}
+
+static inline void worker_is_back(struct worker *worker)
+{
+    account_switch(worker->account, ACTIVITY_search);
+    trace_event(worker->trace, TRACE_park, TRACE_END, 0);
+}
+
 /* Counts for the calling thread: into self's own record, or the pool's shared one when self is NULL. */
 void pool_count(struct pool *pool, struct worker *self, enum counter counter, uint64_t amount);
 

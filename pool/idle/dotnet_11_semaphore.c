@@ -141,17 +141,14 @@ static bool park(struct dotnet_11_semaphore *semaphore, struct worker *worker, s
                  uint64_t deadline_ns)
 {
     bool woken = true;
-    worker_count(worker, COUNTER_parks, 1);
-    trace_event(worker->trace, TRACE_park, TRACE_BEGIN, 0);
-    account_switch(worker->account, ACTIVITY_park);
+    worker_parks(worker);
     while (woken && shared_u32_load_relaxed(&waiter->word) != 0) { /* the value is all that matters */
         if (platform_park(&waiter->word, 1, deadline_ns) != -ETIMEDOUT)
             continue;
         woken = !remove_waiter(semaphore, worker, waiter);
         deadline_ns = PLATFORM_FOREVER; /* popped: the wake is on its way */
     }
-    account_switch(worker->account, ACTIVITY_search);
-    trace_event(worker->trace, TRACE_park, TRACE_END, 0);
+    worker_is_back(worker);
     return woken;
 }
 

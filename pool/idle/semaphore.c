@@ -186,13 +186,10 @@ static bool park_on_condition(struct semaphore *semaphore, struct semaphore_wait
 static bool park(struct semaphore *semaphore, struct worker *worker, struct semaphore_waiter *waiter,
                  uint64_t deadline_ns)
 {
-    worker_count(worker, COUNTER_parks, 1);
-    trace_event(worker->trace, TRACE_park, TRACE_BEGIN, 0);
-    account_switch(worker->account, ACTIVITY_park);
+    worker_parks(worker);
     bool woken = semaphore->parks_on_conditions ? park_on_condition(semaphore, waiter, deadline_ns)
                                                 : park_on_word(semaphore, waiter, deadline_ns);
-    account_switch(worker->account, ACTIVITY_search);
-    trace_event(worker->trace, TRACE_park, TRACE_END, 0);
+    worker_is_back(worker);
     return woken;
 }
 

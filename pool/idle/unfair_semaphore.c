@@ -117,13 +117,10 @@ static void sleep_until_posted(struct unfair *unfair, struct worker *worker)
     lock_unlock(&unfair->lock);
     if (!sleeps)
         return;
-    worker_count(worker, COUNTER_parks, 1);
-    trace_event(worker->trace, TRACE_park, TRACE_BEGIN, 0);
-    account_switch(worker->account, ACTIVITY_park);
+    worker_parks(worker);
     while (shared_u32_load_relaxed(&own->word) != 0) /* the value is all that matters */
         platform_park(&own->word, 1, PLATFORM_FOREVER);
-    account_switch(worker->account, ACTIVITY_search);
-    trace_event(worker->trace, TRACE_park, TRACE_END, 0);
+    worker_is_back(worker);
 }
 
 /* ---- the semaphore ---- */
