@@ -31,10 +31,14 @@
     X(placements_honoured, "submits with an explicit placement that got it") \
     X(dispatches, "turns of a worker: from engaged to nothing found")        \
     X(dispatches_empty, "turns that ran no task")                            \
+    X(scans, "passes over the queues of other workers")                      \
+    X(scans_empty, "of these, such that found no task")                      \
     X(steals_tried, "looks into another worker's queue")                     \
     X(steals_won, "tasks taken from another worker's queue")                 \
     X(steals_missed, "races for a task lost to another thread")              \
     X(lifo_slot_hits, "tasks taken from the worker's own LIFO slot")         \
+    X(spin_waits, "waits that began to spin")                                \
+    X(spin_waits_won, "of these, such that got a signal or saw a task")      \
     X(spins, "back-off steps that paused")                                   \
     X(yields, "back-off steps that called sched_yield")                      \
     X(parks, "times a worker blocked")                                       \

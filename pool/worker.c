@@ -223,8 +223,6 @@ static void work(struct worker *worker)
         }
         if (!pool->idle->found_nothing(worker, turn.missed))
             return;
-        if (turn.missed)
-            platform_pause(1); /* whoever was faster may hold what this one looks for */
     }
 }
 

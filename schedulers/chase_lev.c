@@ -97,6 +97,7 @@ static enum next_result steal(struct worker *worker, struct pilfer_task **out)
 {
     uint32_t workers = pool_published(worker->pool);
     uint32_t start = worker_random(worker, workers);
+    worker_count(worker, COUNTER_scans, 1);
     bool missed = false;
     for (uint32_t i = 0; i < workers; i++) {
         uint32_t index = start + i < workers ? start + i : start + i - workers;
@@ -117,6 +118,7 @@ static enum next_result steal(struct worker *worker, struct pilfer_task **out)
             break;
         }
     }
+    worker_count(worker, COUNTER_scans_empty, 1);
     return missed ? NEXT_MISSED : NEXT_EMPTY;
 }
 

@@ -116,6 +116,7 @@ static struct pilfer_task *steal(struct worker *worker, bool *missed)
 {
     uint32_t workers = pool_published(worker->pool);
     uint32_t start = worker_random(worker, workers);
+    worker_count(worker, COUNTER_scans, 1);
     for (uint32_t i = 0; i < workers; i++) {
         uint32_t index = start + i < workers ? start + i : start + i - workers;
         struct worker *victim = index != worker->index ? pool_worker(worker->pool, index) : NULL;
@@ -132,6 +133,7 @@ static struct pilfer_task *steal(struct worker *worker, bool *missed)
         worker_count(worker, COUNTER_steals_missed, missed_here);
         *missed = *missed || missed_here;
     }
+    worker_count(worker, COUNTER_scans_empty, 1);
     return NULL;
 }
 

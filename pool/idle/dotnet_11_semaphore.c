@@ -6,6 +6,8 @@
 
 #include <errno.h>
 
+#include "idle/spin.h"
+
 /* Bits of the word. */
 enum { SIGNALS_SHIFT = 0, WAITERS_SHIFT = 16, WAKING_SHIFT = 32 };
 #define ONE_SIGNAL (UINT64_C(1) << SIGNALS_SHIFT)
@@ -103,8 +105,7 @@ static bool try_take(struct dotnet_11_semaphore *semaphore)
 static bool spin(struct dotnet_11_semaphore *semaphore, struct worker *worker, uint32_t budget)
 {
     bool took = false;
-    account_switch(worker->account, ACTIVITY_spin);
-    trace_event(worker->trace, TRACE_spin, TRACE_BEGIN, budget);
+    spin_begin(worker, budget);
     for (uint32_t look = 0, used = 0; used < budget && !took && !is_stopped(semaphore); look++) {
         uint32_t least = look == 0 ? 0 : 1u << ((look < BACK_OFF_BITS_MAX ? look : BACK_OFF_BITS_MAX) - 1);
         uint32_t pauses = least + (least > 1 ? worker_random(worker, least) : 0);
@@ -114,8 +115,7 @@ static bool spin(struct dotnet_11_semaphore *semaphore, struct worker *worker, u
         used += pauses;
         took = try_take(semaphore);
     }
-    trace_event(worker->trace, TRACE_spin, TRACE_END, 0);
-    account_switch(worker->account, ACTIVITY_search);
+    spin_end(worker, took);
     return took;
 }
 

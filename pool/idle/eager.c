@@ -37,7 +37,7 @@ static void eager_nothing(struct worker *worker)
 static bool eager_found_nothing(struct worker *worker, bool missed)
 {
     if (missed)
-        return true;
+        return spin_after_miss();
     enum announced announced = announce_idle(worker);
     /* Nobody renews a wake here. If this worker was engaged for another task meanwhile, the one that it has seen needs
      * a worker of its own. */

@@ -74,7 +74,9 @@ static void lifo_got_first(struct worker *worker)
 static bool lifo_found_nothing(struct worker *worker, bool missed)
 {
     struct lifo *lifo = worker->pool->idle_state;
-    if (missed || shared_u32_load_relaxed(&lifo->requested) != 0) /* a hint; the look below decides */
+    if (missed)
+        return spin_after_miss();
+    if (shared_u32_load_relaxed(&lifo->requested) != 0) /* a hint; the look below decides */
         return true;
     pool_disengage(worker);
     /* @F lifo.2: the counts were left (seq_cst), then the flag is read (seq_cst). Otherwise a submitter that found the

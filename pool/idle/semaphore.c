@@ -120,8 +120,7 @@ static bool is_stopped(const struct semaphore *semaphore)
 static bool spin(struct semaphore *semaphore, struct worker *worker, uint32_t steps)
 {
     bool took = false;
-    account_switch(worker->account, ACTIVITY_spin);
-    trace_event(worker->trace, TRACE_spin, TRACE_BEGIN, steps);
+    spin_begin(worker, steps);
     for (uint32_t step = spin_first_step(worker->pool); step < steps && !took; step++) {
         spin_step(worker, step, semaphore->pauses_only);
         if (is_stopped(semaphore))
@@ -129,9 +128,9 @@ static bool spin(struct semaphore *semaphore, struct worker *worker, uint32_t st
         if (has_signal(semaphore))
             took = take_or(semaphore, -1, 0, 0) == TOOK;
     }
-    trace_event(worker->trace, TRACE_spin, TRACE_END, 0);
-    account_switch(worker->account, ACTIVITY_search);
-    return took || take_or(semaphore, -1, -1, 1) == TOOK;
+    took = took || take_or(semaphore, -1, -1, 1) == TOOK;
+    spin_end(worker, took);
+    return took;
 }
 
 /* Takes a waiter whose time is over off the stack. False: somebody has popped it, and so it is woken after all. */

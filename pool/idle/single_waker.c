@@ -99,14 +99,12 @@ static bool search(struct worker *worker)
     bool found = false;
     if (steps == 0)
         return false;
-    account_switch(worker->account, ACTIVITY_spin);
-    trace_event(worker->trace, TRACE_spin, TRACE_BEGIN, steps);
+    spin_begin(worker, steps);
     for (uint32_t step = spin_first_step(pool); step < steps && !found && !pool_is_stopping(pool); step++) {
         spin_step(worker, step, false);
         found = pool->scheduler->pending(pool);
     }
-    trace_event(worker->trace, TRACE_spin, TRACE_END, 0);
-    account_switch(worker->account, ACTIVITY_search);
+    spin_end(worker, found);
     return found;
 }
 
@@ -116,7 +114,7 @@ static bool single_found_nothing(struct worker *worker, bool missed)
     struct single_worker *own = worker->idle_state;
     bool again = false;
     if (missed)
-        return true;
+        return spin_after_miss();
     if (!own->searches)
         own->searches = become_searcher(pool->idle_state);
     if (own->searches) {

@@ -33,6 +33,26 @@ void spin_step(struct worker *worker, uint32_t step, bool pauses_only)
     account_switch(worker->account, ACTIVITY_spin);
 }
 
+void spin_begin(struct worker *worker, uint32_t steps)
+{
+    worker_count(worker, COUNTER_spin_waits, 1);
+    account_switch(worker->account, ACTIVITY_spin);
+    trace_event(worker->trace, TRACE_spin, TRACE_BEGIN, steps);
+}
+
+void spin_end(struct worker *worker, bool won)
+{
+    worker_count(worker, COUNTER_spin_waits_won, won);
+    trace_event(worker->trace, TRACE_spin, TRACE_END, 0);
+    account_switch(worker->account, ACTIVITY_search);
+}
+
+bool spin_after_miss(void)
+{
+    platform_pause(1);
+    return true;
+}
+
 void spin_between_turns(struct worker *worker)
 {
     worker_count(worker, COUNTER_yields, 1);

@@ -38,6 +38,7 @@
  *
  * Source. Helios DedicatedThreadPool (UnfairSemaphore, ThreadPoolWorkQueue), after the UnfairSemaphore of the CLR.
  */
+#include "idle/spin.h"
 #include "lock.h"
 #include "scheduler.h"
 
@@ -179,8 +180,7 @@ static uint64_t turns_of_each(const struct pool *pool, uint32_t spinners)
 static bool spin(struct unfair *unfair, struct worker *worker)
 {
     bool took = false;
-    account_switch(worker->account, ACTIVITY_spin);
-    trace_event(worker->trace, TRACE_spin, TRACE_BEGIN, 0);
+    spin_begin(worker, 0);
     for (uint64_t turn = 0;; turn++) {
         struct counts counts = unpack(shared_u64_load_relaxed(&unfair->word)); /* re-checked by CAS */
         if (counts.for_spinners > 0)
@@ -190,9 +190,9 @@ static bool spin(struct unfair *unfair, struct worker *worker)
             break;
         give_way(worker);
     }
-    trace_event(worker->trace, TRACE_spin, TRACE_END, 0);
-    account_switch(worker->account, ACTIVITY_search);
-    return took || take_or(unfair, -1, -1, 1);
+    took = took || take_or(unfair, -1, -1, 1);
+    spin_end(worker, took);
+    return took;
 }
 
 /* A posted waiter gives back its registration, with the permit that was for it. */
@@ -295,7 +295,7 @@ static bool unfair_found_nothing(struct worker *worker, bool missed)
 {
     struct unfair *unfair = worker->pool->idle_state;
     if (missed)
-        return true;
+        return spin_after_miss();
     pool_disengage(worker);
     /* @F unfair.2: the counts were left (a full read-modify-write), then spare is read. */
     ordered_fence_seq_cst();

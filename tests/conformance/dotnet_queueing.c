@@ -373,6 +373,8 @@ void dotnet_steal_scan(const struct subject *subject)
     if (still_next(&still, 0) != NULL)
         check_broken("a task from empty queues");
     tried = counter_read(&thief->account->counters[COUNTER_steals_tried]) - tried;
+    expect("scans that found nothing", counter_read(&thief->account->counters[COUNTER_scans_empty]), 1);
+    expect("scans", counter_read(&thief->account->counters[COUNTER_scans]), ROUNDS + 1);
     expect("looks of one scan of 8 workers", tried, WORKERS - 1);
     for (uint32_t i = 0; i < WORKERS; i++)
         shared_u32_store_relaxed(&deque_of(still.pool, i)->lock, 0); /* one thread */

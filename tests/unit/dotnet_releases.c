@@ -203,12 +203,17 @@ static bool release_to_spinners(const struct opened *opened, uint32_t spinners, 
     if (!wait_for_spinners(opened, spinners))
         return false;
     *wakes = count_of(opened, COUNTER_wakes_sent);
+    uint64_t won = count_of(opened, COUNTER_spin_waits_won);
     submit(opened, &second, run_plain);
     pilfer_wait(opened->executor, &second.latch);
     while (pool_numbers(opened->pool).engaged > 0)
         platform_yield();
     *wakes = count_of(opened, COUNTER_wakes_sent) - *wakes;
-    return count_of(opened, COUNTER_parks) == parks;
+    if (count_of(opened, COUNTER_parks) > parks)
+        return false;
+    if (*wakes == 0)
+        ck_assert_uint_gt(count_of(opened, COUNTER_spin_waits_won), won);
+    return true;
 }
 
 /* With spinners enough, and another worker parked, a release makes no system call. */
@@ -238,13 +243,14 @@ static const struct {
     uint32_t setting_count;
     uint32_t spin_limit;
     uint64_t pauses, yields;
+    uint64_t spin_waits;
 } shapes[] = {
-    {"dotnet", {{"processors", 2}}, 1, 70, 75, 65},
-    {"dotnet", {{"processors", 2}}, 1, 5, 10, 0},
-    {"dotnet", {{"processors", 1}}, 1, 70, 0, 130},
-    {"dotnet", {{"processors", 2}, {"spin-yields", 0}}, 2, 70, 140, 0},
-    {"dotnet-9", {{"processors", 2}}, 1, 70, 75, 65},
-    {"dotnet-11", {{"processors", 1}}, 1, 256, 0, 1}, /* no spin; it gives way once before it lies down */
+    {"dotnet", {{"processors", 2}}, 1, 70, 75, 65, 1},
+    {"dotnet", {{"processors", 2}}, 1, 5, 10, 0, 1},
+    {"dotnet", {{"processors", 1}}, 1, 70, 0, 130, 1},
+    {"dotnet", {{"processors", 2}, {"spin-yields", 0}}, 2, 70, 140, 0, 1},
+    {"dotnet-9", {{"processors", 2}}, 1, 70, 75, 65, 1},
+    {"dotnet-11", {{"processors", 1}}, 1, 256, 0, 1, 0}, /* no spin; it gives way once before it lies down */
 };
 
 START_TEST(test_spin_shape)
@@ -258,6 +264,8 @@ START_TEST(test_spin_shape)
     wait_until_idle(&opened, 1);
     ck_assert_uint_eq(count_of(&opened, COUNTER_spins), shapes[_i].pauses);
     ck_assert_uint_eq(count_of(&opened, COUNTER_yields), shapes[_i].yields);
+    ck_assert_uint_eq(count_of(&opened, COUNTER_spin_waits), shapes[_i].spin_waits);
+    ck_assert_uint_eq(count_of(&opened, COUNTER_spin_waits_won), 0);
     pilfer_close(opened.executor, PILFER_CLOSE_RUN, NULL);
 }
 END_TEST
