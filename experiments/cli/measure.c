@@ -141,6 +141,28 @@ static int check_target(const struct specification *specification, uint32_t part
     return 0;
 }
 
+/* Whoever gives a command wants it measured, and not the model in its place. Returns how many faults were written. */
+static int check_command_is_used(const struct specification *specification)
+{
+    const uint32_t target = (uint32_t)parameter_find("target"), command = (uint32_t)parameter_find("command");
+    bool given = false, used = false;
+    for (uint32_t part = 0; part < specification_part_count(specification); part++) {
+        const struct specification_axis *axis = specification_axis(specification, part, target);
+        if (specification_axis(specification, part, command) == NULL)
+            continue;
+        given = true;
+        for (uint32_t i = 0; axis != NULL && i < axis->count; i++) {
+            const struct target_use *use = target_find(axis->values[i]);
+            used |= use != NULL && (use->target.placeholders & PLACEHOLDER_BIT(command)) != 0;
+        }
+    }
+    if (!given || used)
+        return 0;
+    fprintf(stderr, "command: found no target that it is for, expected target=command or a file whose start line has "
+                    "{command}\n");
+    return 1;
+}
+
 /* Target files are read, and their faults told, before anything is planned. EXIT_DONE; EXIT_USAGE; EXIT_SURROUNDINGS
  * after a line when no target is here that was asked for. */
 static int check_targets(const struct specification *specification)
@@ -152,6 +174,8 @@ static int check_targets(const struct specification *specification)
         for (uint32_t i = 0; axis != NULL && i < axis->count; i++)
             faults += check_target(specification, part, axis->values[i]);
     }
+    if (faults == 0)
+        faults = check_command_is_used(specification);
     if (faults > 0)
         return EXIT_USAGE;
     if (!nothing_is_here(specification, parameter))

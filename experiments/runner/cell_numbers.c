@@ -247,6 +247,9 @@ static void fill_counters(struct filling *filling)
     add(filling, "unsent", reported(filling->load, "load.unsent"));
     add(filling, "connections_failed", reported(filling->load, "load.connections_failed"));
     add(filling, "connections_reopened", reported(filling->load, "load.connections_reopened"));
+    if (reported(filling->load, "load.answered") > 0)
+        add(filling, "reopened_percent",
+            100 * reported(filling->load, "load.connections_reopened") / reported(filling->load, "load.answered"));
     add(filling, "load_late_us_max", reported(filling->load, "load.late_ns_max") / 1000);
     if (filling->measurement->processes->extension != NULL)
         add(filling, "schedule_restarts",

@@ -23,7 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EXIT_HUNG_UP 129
+#define EXIT_HUNG_UP         129
+#define CLOSES_ABOVE_PERCENT 10 /* connections opened anew in 100 answers, from which on a sweep says so */
 
 /* The signal that asked for the end, or 0. Written by the handler, read by the loop and by the cell. */
 static volatile int stop_signal;
@@ -155,6 +156,21 @@ static bool count_failure(struct run *run, const struct configuration *configura
     return true;
 }
 
+/* A server that closes connections after its answers is measured all the same; but opening and closing them is then
+ * most of what its figures hold. */
+static void tell_of_closing(struct run *run, const struct configuration *configuration, const struct result *result)
+{
+    struct target_use *target = settings_target(configuration);
+    double reopened;
+    if (target == NULL || target->closing_was_told || !result_get_number(result, "reopened_percent", &reopened) ||
+        reopened < CLOSES_ABOVE_PERCENT)
+        return;
+    target->closing_was_told = true;
+    progress_clear(&run->progress);
+    complain("note: target %s closes its connections, %.0f of them in 100 answers: its figures hold what that costs",
+             target->target.name, reopened);
+}
+
 /* False: the sweep ends here. */
 static bool measure_step(struct run *run, uint32_t index)
 {
@@ -180,6 +196,7 @@ static bool measure_step(struct run *run, uint32_t index)
         /* fallthrough */
     case CELL_MEASURED:
         *failures_of(run, &configuration) = 0;
+        tell_of_closing(run, &configuration, &result);
         go_on = insert(run, index, &configuration, &result) == 0;
         break;
     case CELL_SURROUNDINGS:

@@ -88,6 +88,7 @@ struct target_use {
     char version[TARGET_VERSION_SIZE]; /* "": not told */
     char message[TARGET_MESSAGE_SIZE]; /* why it is unusable */
     uint32_t failures_in_a_row;        /* repeats that could not be measured, since the last that could */
+    bool closing_was_told;             /* that it closes its connections */
 };
 
 /* True if a value of the parameter `target` names a file rather than a shipped target. */

@@ -247,8 +247,10 @@ enum cell_status target_prepare(struct target_use *use, const volatile int *stop
             status = CELL_SURROUNDINGS;
         else if (use->target.texts[TARGET_KEY_build] != NULL)
             status = build(use, stop);
-        if (status == CELL_MEASURED)
-            target_ask_version(use, stop);
+        if (status == CELL_MEASURED && !target_ask_version(use, stop) && !is_stopped(stop) &&
+            use->target.texts[TARGET_KEY_version] != NULL)
+            complain("target %s: its version command tells no version: %s", use->target.name,
+                     escaped(use->target.texts[TARGET_KEY_version]));
         if (status == CELL_INTERRUPTED || is_stopped(stop))
             return CELL_INTERRUPTED;
         use->state = status == CELL_MEASURED ? TARGET_PREPARED : TARGET_UNUSABLE;
