@@ -45,8 +45,8 @@
     X(wakes_sent, "system calls that woke a parked worker")                  \
     X(wakes_lost, "woken workers whose signal a spinner took")               \
     X(wakes_idle, "engagements that then found no task")                     \
-    X(worker_requests, "worker requests made (dotnet)")                       \
-    X(releases, "signals given to the semaphore for a request (dotnet)")      \
+    X(worker_requests, "workers asked for (policies that keep requests)")    \
+    X(releases, "signals or permits given (policies that count them)")       \
     X(requests_merged, "submits that found a wake already on its way")       \
     X(helps, "tasks run inside a waiting task")                              \
     X(substitutes, "workers engaged in place of a blocked one")              \

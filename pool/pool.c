@@ -224,18 +224,28 @@ void pool_count(struct pool *pool, struct worker *self, enum counter counter, ui
         counter_add_shared(&pool->private->outside_account->counters[counter], amount);
 }
 
-void pool_wake(struct pool *pool, struct worker *self, struct shared_u32 *word, uint32_t count)
+enum activity pool_wake_begins(struct pool *pool, struct worker *self, uint32_t count)
 {
     pool_count(pool, self, COUNTER_wakes_sent, 1);
-    if (self == NULL) {
-        platform_wake(word, count);
-        return;
-    }
+    if (self == NULL)
+        return ACTIVITY_wake; /* nobody's */
     enum activity before = self->account->current;
     trace_event(self->trace, TRACE_wake, TRACE_INSTANT, count);
     account_switch(self->account, ACTIVITY_wake);
+    return before;
+}
+
+void pool_wake_ends(struct worker *self, enum activity before)
+{
+    if (self != NULL)
+        account_switch(self->account, before);
+}
+
+void pool_wake(struct pool *pool, struct worker *self, struct shared_u32 *word, uint32_t count)
+{
+    enum activity before = pool_wake_begins(pool, self, count);
     platform_wake(word, count);
-    account_switch(self->account, before);
+    pool_wake_ends(self, before);
 }
 
 struct worker *pool_self(const struct pool *pool)
@@ -318,7 +328,7 @@ static int submit_as_stranger(struct pool *pool, struct pilfer_task *task, enum 
     return status;
 }
 
-static void accepted(struct pool *pool, struct worker *self, uint32_t tasks, uint32_t wakes)
+void pool_accepted(struct pool *pool, struct worker *self, uint32_t tasks, uint32_t wakes)
 {
     pool_count(pool, self, COUNTER_tasks_accepted, tasks);
     if (wakes > 0)
@@ -342,7 +352,7 @@ int pool_submit(struct pool *pool, struct worker *self, struct pilfer_task *task
     }
     if (self != NULL)
         trace_event(self->trace, TRACE_submit, TRACE_INSTANT, (uint64_t)(uintptr_t)task);
-    accepted(pool, self, 1, (uint32_t)wakes);
+    pool_accepted(pool, self, 1, (uint32_t)wakes);
     return 0;
 }
 
@@ -378,7 +388,7 @@ int pool_submit_batch(struct pool *pool, struct worker *self, struct pilfer_task
     if (refused > 0)
         pool_count(pool, self, COUNTER_submits_refused, refused);
     if (taken > 0)
-        accepted(pool, self, (uint32_t)taken, wakes);
+        pool_accepted(pool, self, (uint32_t)taken, wakes);
     return taken;
 }
 

@@ -67,6 +67,9 @@ int pool_submit(struct pool *pool, struct worker *self, struct pilfer_task *task
 int pool_submit_batch(struct pool *pool, struct worker *self, struct pilfer_task *first, uint32_t count,
                       enum pilfer_placement placement);
 
+/* The end of a submit: so many tasks were queued, and so many wakes are wanted. Counts them and tells the policies. */
+void pool_accepted(struct pool *pool, struct worker *self, uint32_t tasks, uint32_t wakes);
+
 int pool_attach(struct pool *pool, const char *name);
 void pool_detach(struct pool *pool);
 int pool_wait(struct pool *pool, struct pilfer_latch *latch);
@@ -136,5 +139,8 @@ struct resolution {
     uint32_t spin_limit;
 };
 int resolve(const struct pilfer_options *options, struct resolution *out, char *message);
+
+/* P: the tunable processors, or the usable CPUs. */
+uint32_t resolve_processors(const struct pilfer_options *options);
 
 #endif

@@ -13,7 +13,7 @@
  *
  *     while idle.wait(worker) says it is engaged:
  *         dispatch:
- *             idle.dispatch_begin(worker)
+ *             scheduler.turn_began(worker); idle.dispatch_begin(worker)
  *             while scheduler.next(worker) gives a task:
  *                 the first time: idle.got_first(worker)
  *                 run the task; scheduler.done(worker)
@@ -97,6 +97,11 @@ struct scheduler {
      * workers when no other thread runs (S5). Must not allocate, block or submit. */
     enum next_result (*next)(struct worker *worker, struct pilfer_task **out);
 
+    /* Optional. The worker begins a turn. Only this begins one: next may find nothing in the middle of a turn as well,
+     * where the idle policy looks for a second task and where a task that waits looks for one to help with. By that
+     * worker. */
+    void (*turn_began)(struct worker *worker);
+
     /* Optional. Lays the task that next has just handed to this worker where any worker, this one as well, finds it:
      * who begins a turn, before all others. For an idle policy that wants to see whether there is more than one. At
      * most one lies there. By that worker, and never by two at a time. */
@@ -174,7 +179,7 @@ struct sizing_policy {
     size_t pool_state_size, worker_state_size; /* zeroed: pool->sizing_state, worker->sizing_state */
     int (*init)(struct pool *pool);            /* calls pool_set_goal */
     void (*fini)(struct pool *pool);
-    /* Optional: an engaged worker begins to look for tasks. */
+    /* Optional: an engaged worker begins to look for tasks, for a turn or inside a task that waits. */
     void (*turn_began)(struct worker *worker);
     /* Optional: a completion, by the worker that ran the task. False: too many are engaged, the worker has been
      * disengaged (pool_disengage_over) and ends its turn. */
@@ -233,8 +238,8 @@ struct pool {
     const struct pilfer_setting *settings; /* owned copies; names are the parameters' own */
     uint32_t setting_count;
     /* {engaged:16, existing:16, goal:16, blocked:16}: workers that look for or run tasks or were promised to; threads
-     * that exist; the sizing policy's limit on engaged; tasks that block inside pilfer_wait. Written by any thread with
-     * CAS. */
+     * that exist; the sizing policy's limit on engaged; workers whose task blocks inside pilfer_wait, or which were
+     * stopped and have not yet handed over what only they can reach. Written by any thread with CAS. */
     _Alignas(CACHE_LINE_SIZE) struct shared_u64 counts;
     struct shared_u64 workers_max;  /* most engaged at once; a counter */
     struct shared_u32 thread_limit; /* workers that can exist; lowered when a thread cannot be started; counter only */
@@ -271,8 +276,9 @@ bool pool_engage_self(struct worker *worker);
  * afterwards is ordered after it (pairs with the counts read in pool_engage). */
 void pool_disengage(struct worker *worker);
 
-/* Disengages the worker if more than the goal are engaged; true: it did. Full order. Until the core has moved what only
- * this worker can reach, it counts as blocked, so that a close does not take the pool for empty. */
+/* Disengages the worker if more than the goal are engaged; true: it did. Orders nothing: who relied on the count relies
+ * on the last looks of the others, as many as the goal. Until the core has moved what only this worker can reach, it
+ * counts as blocked, so that a close does not take the pool for empty. */
 bool pool_disengage_over(struct worker *worker);
 
 /* The calling worker, which is disengaged and has waited long for nothing, wants to end its thread. True: it may, is no
@@ -286,7 +292,7 @@ struct pool_numbers {
 };
 struct pool_numbers pool_numbers(const struct pool *pool);
 
-/* A tunable's value. The name must be one of the scheduler's parameters. */
+/* A tunable's value; 0 where the scheduler has none of that name. */
 uint64_t pool_setting(const struct pool *pool, const char *name);
 
 /* As pool_setting; for a policy, which may stand under a scheduler that has no such tunable: then otherwise. */
@@ -300,6 +306,10 @@ bool pool_is_stopping(const struct pool *pool);
 
 /* Wakes count threads parked on word, counted and timed as wake for self (may be NULL). */
 void pool_wake(struct pool *pool, struct worker *self, struct shared_u32 *word, uint32_t count);
+
+/* The books of pool_wake, for a wake that takes more than the system call: ends gets what begins has returned. */
+enum activity pool_wake_begins(struct pool *pool, struct worker *self, uint32_t count);
+void pool_wake_ends(struct worker *self, enum activity before);
 
 /* Runs a task of a bound inside the reader task that runs now on this thread, counted and timed as an item. */
 void run_nested(struct worker *worker, struct pilfer_task *task);
@@ -324,6 +334,16 @@ static inline void worker_is_back(struct worker *worker)
 {
     account_switch(worker->account, ACTIVITY_search);
     trace_event(worker->trace, TRACE_park, TRACE_END, 0);
+}
+
+/* Gives the CPU to another thread once, counted and timed as yield. Activity afterwards: as before. */
+static inline void worker_yields(struct worker *worker)
+{
+    enum activity before = worker->account->current;
+    worker_count(worker, COUNTER_yields, 1);
+    account_switch(worker->account, ACTIVITY_yield);
+    platform_yield();
+    account_switch(worker->account, before);
 }
 
 /* Counts for the calling thread: into self's own record, or the pool's shared one when self is NULL. */

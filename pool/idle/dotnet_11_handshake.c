@@ -14,7 +14,8 @@
  *
  * Differences to the source. There the flag is looked at before a turn begins, and a worker that finds it clear leaves;
  * here a worker that was released has a turn in any case. `saturated` is a bit of the counts word there. The
- * hill-climbing policy is told of each task, there once in 30 ms.
+ * hill-climbing policy is told of each task, there once in 30 ms. Workers park on a futex, whatever the scheduler's
+ * tunable park-on-conditions says, and do not yield while they spin.
  *
  * Good at   Few tasks: one wake-up each, and a tenth of the spinning of .NET 8.
  * Bad at    Two threads that hand one task to and fro (dotnet/runtime#132943, #132951, #132952).
@@ -34,6 +35,7 @@ enum { SPIN_LIMIT = 256 };
 
 struct handshake_11 {
     struct dotnet_11_semaphore semaphore;
+    uint64_t idle_timeout_ns; /* constant */
     _Alignas(CACHE_LINE_SIZE) struct shared_u32 requested; /* 0 or 1; submitters set, turns clear; @F dotnet_11.1 */
     struct shared_u32 saturated; /* 1: a request found the goal reached; cleared by who leaves; @F dotnet_11.2 */
 };
@@ -43,6 +45,13 @@ struct handshake_11_worker {
     bool ran_none; /* this turn */
     bool parks;    /* the next wait does not spin */
 };
+
+static int dotnet_11_init(struct pool *pool)
+{
+    struct handshake_11 *dotnet = pool->idle_state;
+    dotnet->idle_timeout_ns = idle_timeout_ns(pool);
+    return 0;
+}
 
 /* Engages and releases one more worker, if the goal allows it. The signal first, then the thread. */
 static void add_worker(struct pool *pool, struct worker *self)
@@ -150,8 +159,9 @@ static bool dotnet_11_wait(struct worker *worker)
     struct handshake_11_worker *own = worker->idle_state;
     for (;;) {
         uint32_t budget = own->parks ? 0 : worker->pool->spin_limit;
+        uint64_t deadline_ns = idle_deadline(dotnet->idle_timeout_ns);
         enum semaphore_result result =
-            dotnet_11_semaphore_wait(&dotnet->semaphore, worker, &own->waiter, budget, idle_deadline(worker));
+            dotnet_11_semaphore_wait(&dotnet->semaphore, worker, &own->waiter, budget, deadline_ns);
         own->parks = false;
         if (result == SEMAPHORE_TOOK)
             return true;
@@ -193,6 +203,7 @@ const struct idle_policy idle_dotnet_11_handshake = {
     .spin_limit = SPIN_LIMIT,
     .pool_state_size = sizeof(struct handshake_11),
     .worker_state_size = sizeof(struct handshake_11_worker),
+    .init = dotnet_11_init,
     .submitted = dotnet_11_submitted,
     .dispatch_begin = dotnet_11_dispatch_begin,
     .got_first = dotnet_11_got_first,

@@ -109,9 +109,10 @@ static bool spin(struct dotnet_11_semaphore *semaphore, struct worker *worker, u
     for (uint32_t look = 0, used = 0; used < budget && !took && !is_stopped(semaphore); look++) {
         uint32_t least = look == 0 ? 0 : 1u << ((look < BACK_OFF_BITS_MAX ? look : BACK_OFF_BITS_MAX) - 1);
         uint32_t pauses = least + (least > 1 ? worker_random(worker, least) : 0);
-        if (pauses > 0)
+        if (pauses > 0) {
+            worker_count(worker, COUNTER_spins, 1);
             platform_pause(pauses);
-        worker_count(worker, COUNTER_spins, 1);
+        }
         used += pauses;
         took = try_take(semaphore);
     }
@@ -172,14 +173,6 @@ static bool lie_down(struct dotnet_11_semaphore *semaphore, struct worker *worke
     return may_pass || park(semaphore, worker, waiter, deadline_ns);
 }
 
-static void give_way(struct worker *worker)
-{
-    worker_count(worker, COUNTER_yields, 1);
-    account_switch(worker->account, ACTIVITY_yield);
-    platform_yield();
-    account_switch(worker->account, ACTIVITY_search);
-}
-
 /* Up again: the wake has arrived; takes a signal if there still is one, with the registration as a waiter. */
 static bool rise(struct dotnet_11_semaphore *semaphore, struct worker *worker)
 {
@@ -207,13 +200,13 @@ static enum semaphore_result wait_as_waiter(struct dotnet_11_semaphore *semaphor
     wake_if_wanted(semaphore, worker->pool, worker);
     while (!took && !is_stopped(semaphore)) {
         uint64_t begin_ns = platform_now_ns();
-        give_way(worker);
+        worker_yields(worker);
         if (!lie_down(semaphore, worker, waiter, deadline_ns)) {
             shared_u64_add_relaxed(&semaphore->word, -ONE_WAITER); /* a count */
             return SEMAPHORE_TIMED_OUT;
         }
         while (platform_now_ns() - begin_ns < DOTNET_11_COOL_DOWN_NS && !is_stopped(semaphore)) {
-            give_way(worker);
+            worker_yields(worker);
             platform_pause(1);
         }
         if (!is_stopped(semaphore))

@@ -13,9 +13,8 @@
  * next.
  *
  * Differences to the source. Under a scheduler that cannot lay a task aside, pending() is asked whether there is a
- * second one. A turn that answers no
- * request (the substitute of a task that waits) leaves the stage alone; having a task, it asks pending() and then as an
- * enqueue does.
+ * second one. A turn that answers no request (the substitute of a task that waits) leaves the stage alone; having a
+ * task, it asks pending() and then as an enqueue does. Tunables as for dotnet-handshake.
  *
  * Good at   Few tasks, far apart: half the wake-ups of .NET 8.
  * Bad at    A burst: each turn begins with two looks before its first task runs.

@@ -15,9 +15,8 @@
  * Differences to the source. Every enqueue has a full fence before it tries the flag, and a turn one after it has
  * cleared it; the flag itself is relaxed. The original's enqueue has the interlocked operation alone, which is the
  * fence there (and so on x86 this enqueue pays for two). The substitute of a task that waits answers no request, but
- * its turn clears the flag as any other: then two requests can be pending at a time. A worker parks on a mutex and a
- * condition variable of its own, as in .NET 8 on Unix; semaphore.h says what is simpler here. park-on-conditions 0
- * parks on a futex instead, spin-yields 0 pauses where the original yields.
+ * its turn clears the flag as any other: then two requests can be pending at a time. Tunables of the scheduler, where
+ * it has them: park-on-conditions 0 parks on a futex, spin-yields 0 pauses where the original yields.
  *
  * Worst case. As lifo-semaphore: an isolated task wakes two workers, and a socket event, which is two tasks there,
  * three.

@@ -4,13 +4,15 @@
  */
 #include "idle/dotnet_workers.h"
 
+#include "idle/count.h"
 #include "idle/idle_timeout.h"
 #include "idle/spin.h"
 
 int dotnet_workers_init(struct pool *pool)
 {
     struct dotnet_workers *workers = pool->idle_state;
-    semaphore_configure(&workers->semaphore, pool);
+    semaphore_configure(&workers->semaphore, pool, true);
+    workers->idle_timeout_ns = idle_timeout_ns(pool);
     return 0;
 }
 
@@ -38,17 +40,6 @@ void dotnet_workers_request(struct pool *pool, struct worker *self)
         pool->sizing->requested(pool, self);
 }
 
-/* Takes one away if there is one. */
-static bool take(struct shared_u32 *count)
-{
-    uint32_t left = shared_u32_load_relaxed(count); /* re-checked by CAS; a request that is missed leave() sees */
-    while (left > 0)
-        /* @P dotnet_workers.1: the turn clears the flag after it was set; before, it would stay set for nobody. */
-        if (shared_u32_cas_acquire(count, &left, left - 1))
-            return true;
-    return false;
-}
-
 /* Not engaged any more; a request that came while it was is not forgotten. */
 static void leave(struct worker *worker)
 {
@@ -65,7 +56,7 @@ bool dotnet_workers_again(struct worker *worker)
     struct handshake_worker *own = worker->idle_state;
     if (shared_u32_load_relaxed(&workers->requests) > 0) { /* a hint; leave() looks again */
         spin_between_turns(worker);
-        if (take(&workers->requests)) {
+        if (count_take(&workers->requests)) {
             own->answers_none = false;
             return true;
         }
@@ -93,7 +84,8 @@ bool dotnet_workers_wait(struct worker *worker)
     struct handshake_worker *own = worker->idle_state;
     for (;;) {
         uint32_t steps = own->stopped ? 0 : spin_steps(worker->pool);
-        switch (semaphore_wait(&workers->semaphore, worker, &own->waiter, steps, idle_deadline(worker))) {
+        uint64_t deadline_ns = idle_deadline(workers->idle_timeout_ns);
+        switch (semaphore_wait(&workers->semaphore, worker, &own->waiter, steps, deadline_ns)) {
         case SEMAPHORE_STOPPED:
             return false;
         case SEMAPHORE_TIMED_OUT:
@@ -104,8 +96,8 @@ bool dotnet_workers_wait(struct worker *worker)
             break;
         }
         own->stopped = false;
-        own->answers_none = !take(&workers->requests);
-        if (!own->answers_none || take(&workers->extra))
+        own->answers_none = !count_take(&workers->requests);
+        if (!own->answers_none || count_take(&workers->extra))
             return true;
         leave(worker);
     }
@@ -129,7 +121,7 @@ void dotnet_workers_release(struct pool *pool, struct worker *self)
 void dotnet_workers_stop(struct pool *pool)
 {
     struct dotnet_workers *workers = pool->idle_state;
-    semaphore_stop(&workers->semaphore, pool);
+    semaphore_stop(&workers->semaphore);
 }
 
 uint32_t dotnet_workers_requests(struct pool *pool)

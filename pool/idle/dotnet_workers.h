@@ -9,7 +9,9 @@
  * more. Who asks for a worker, and when, is the policy's.
  *
  * A worker that has been idle for idle-timeout-ms ends its thread, unless as many are promised as exist. One that the
- * sizing policy has stopped waits without spinning next.
+ * sizing policy has stopped waits without spinning next. Workers park on a mutex and a condition variable of their own,
+ * as in .NET 8 on Unix, under every scheduler that does not say otherwise (park-on-conditions; semaphore.h says what is
+ * simpler here).
  *
  * Differences to the source. The counts are sequentially consistent where the original uses interlocked operations. A
  * worker that is engaged for another reason than a request (the substitute of a task that waits; the end) does not take
@@ -30,6 +32,7 @@
 /* First in the pool's idle state. */
 struct dotnet_workers {
     struct semaphore semaphore;
+    uint64_t idle_timeout_ns; /* constant */
     /* Raised by who wants a worker, taken by a turn. */
     _Alignas(CACHE_LINE_SIZE) struct shared_u32 requests; /* any thread; @F dotnet_workers.1 */
     struct shared_u32 extra; /* workers released without a request, whose turn has not begun; any thread, CAS */

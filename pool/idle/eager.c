@@ -3,7 +3,8 @@
  * Idle policy eager: every submit that wants a wake engages a worker, as far as the goal allows.
  *
  * How it works. No state beyond the counts word: a burst of n submits engages up to n workers. An idle worker spins on
- * the LIFO semaphore, then parks. The plain alternative against which throttled wakes are compared.
+ * the LIFO semaphore, then parks: on a futex, unless the scheduler has the tunable park-on-conditions, then as that
+ * says (semaphore.h). The plain alternative against which throttled wakes are compared.
  *
  * Worst case. With more workers than work, almost every submit is a system call and almost every engaged worker finds
  * the task gone.
@@ -15,6 +16,13 @@
 struct eager {
     struct semaphore semaphore;
 };
+
+static int eager_init(struct pool *pool)
+{
+    struct eager *eager = pool->idle_state;
+    semaphore_configure(&eager->semaphore, pool, false);
+    return 0;
+}
 
 static void eager_release(struct pool *pool, struct worker *self)
 {
@@ -36,8 +44,10 @@ static void eager_nothing(struct worker *worker)
 
 static bool eager_found_nothing(struct worker *worker, bool missed)
 {
-    if (missed)
-        return spin_after_miss();
+    if (missed) {
+        spin_after_miss();
+        return true;
+    }
     enum announced announced = announce_idle(worker);
     /* Nobody renews a wake here. If this worker was engaged for another task meanwhile, the one that it has seen needs
      * a worker of its own. */
@@ -56,7 +66,7 @@ static bool eager_wait(struct worker *worker)
 static void eager_stop(struct pool *pool)
 {
     struct eager *eager = pool->idle_state;
-    semaphore_stop(&eager->semaphore, pool);
+    semaphore_stop(&eager->semaphore);
 }
 
 const struct idle_policy idle_eager = {
@@ -65,6 +75,7 @@ const struct idle_policy idle_eager = {
     .spins = true,
     .pool_state_size = sizeof(struct eager),
     .worker_state_size = sizeof(struct semaphore_waiter),
+    .init = eager_init,
     .submitted = eager_submitted,
     .dispatch_begin = eager_nothing,
     .got_first = eager_nothing,

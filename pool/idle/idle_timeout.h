@@ -11,11 +11,17 @@
 
 enum { IDLE_TIMEOUT_MS_DEFAULT = 20000 };
 
-/* When a wait that begins now is over, for platform_park. */
-static inline uint64_t idle_deadline(const struct worker *worker)
+/* The tunable. For init: it is looked up by name. */
+static inline uint64_t idle_timeout_ns(const struct pool *pool)
 {
     const uint64_t ns_per_ms = 1000000;
-    return platform_now_ns() + pool_setting_or(worker->pool, "idle-timeout-ms", IDLE_TIMEOUT_MS_DEFAULT) * ns_per_ms;
+    return pool_setting_or(pool, "idle-timeout-ms", IDLE_TIMEOUT_MS_DEFAULT) * ns_per_ms;
+}
+
+/* When a wait that begins now is over, for platform_park. */
+static inline uint64_t idle_deadline(uint64_t timeout_ns)
+{
+    return platform_now_ns() + timeout_ns;
 }
 
 #endif

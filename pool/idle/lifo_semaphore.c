@@ -5,8 +5,9 @@
  * How it works. A submit sets the request flag; only if it was clear does it engage a worker. A worker clears the flag
  * when its turn begins, before it looks into the queues, and sets it again after it has taken its first task, so that
  * the next worker is on its way while this one is busy. When the goal is reached the flag stays set and nobody is
- * woken: a worker that is about to leave sees it and looks again. This is the policy with which the finding was made,
- * without its sizing.
+ * woken: a worker that is about to leave sees it and looks again. This is dotnet-handshake, the policy with which the
+ * finding was made, without its count of requests and without its worker loop. Workers park on a futex, unless the
+ * scheduler has the tunable park-on-conditions: then as that says (semaphore.h).
  *
  * Worst case. An isolated task releases two workers, one of which finds nothing, spins and parks; with the default spin
  * limit that worker calls sched_yield 65 times. That waste is what this project measures.
@@ -26,6 +27,13 @@ struct lifo {
     /* 1: a worker was asked for and has not begun its turn. Written by submitters (CAS) and workers; read by both. */
     _Alignas(CACHE_LINE_SIZE) struct shared_u32 requested;
 };
+
+static int lifo_init(struct pool *pool)
+{
+    struct lifo *lifo = pool->idle_state;
+    semaphore_configure(&lifo->semaphore, pool, false);
+    return 0;
+}
 
 static void lifo_release(struct pool *pool, struct worker *self)
 {
@@ -74,8 +82,10 @@ static void lifo_got_first(struct worker *worker)
 static bool lifo_found_nothing(struct worker *worker, bool missed)
 {
     struct lifo *lifo = worker->pool->idle_state;
-    if (missed)
-        return spin_after_miss();
+    if (missed) {
+        spin_after_miss();
+        return true;
+    }
     if (shared_u32_load_relaxed(&lifo->requested) != 0) /* a hint; the look below decides */
         return true;
     pool_disengage(worker);
@@ -94,7 +104,7 @@ static bool lifo_wait(struct worker *worker)
 static void lifo_stop(struct pool *pool)
 {
     struct lifo *lifo = pool->idle_state;
-    semaphore_stop(&lifo->semaphore, pool);
+    semaphore_stop(&lifo->semaphore);
 }
 
 const struct idle_policy idle_lifo_semaphore = {
@@ -103,6 +113,7 @@ const struct idle_policy idle_lifo_semaphore = {
     .spins = true,
     .pool_state_size = sizeof(struct lifo),
     .worker_state_size = sizeof(struct semaphore_waiter),
+    .init = lifo_init,
     .submitted = lifo_submitted,
     .dispatch_begin = lifo_dispatch_begin,
     .got_first = lifo_got_first,

@@ -28,19 +28,19 @@ static uint64_t pack(struct counts counts)
            (uint64_t)counts.spinners << SPINNERS_SHIFT | (uint64_t)counts.promised << PROMISED_SHIFT;
 }
 
-void semaphore_configure(struct semaphore *semaphore, const struct pool *pool)
+void semaphore_configure(struct semaphore *semaphore, const struct pool *pool, bool parks_on_conditions)
 {
     semaphore->pauses_only = pool_setting_or(pool, "spin-yields", 1) == 0;
-    semaphore->parks_on_conditions = pool_setting_or(pool, "park-on-conditions", 0) != 0;
+    semaphore->parks_on_conditions = pool_setting_or(pool, "park-on-conditions", parks_on_conditions) != 0;
 }
 
 /* Signals the condition variable of a waiter that was popped; the mutex is held meanwhile, as in the original. */
-static void signal_condition(struct semaphore_waiter *waiter, struct pool *pool, struct worker *self)
+static void signal_condition(struct semaphore_waiter *waiter)
 {
     lock_lock(&waiter->mutex);
     shared_u32_store_relaxed(&waiter->word, 0);   /* under the mutex */
     shared_u32_add_relaxed(&waiter->sequence, 1); /* under the mutex; parked on without it, compared by value */
-    pool_wake(pool, self, &waiter->sequence, 1);
+    platform_wake(&waiter->sequence, 1);
     lock_unlock(&waiter->mutex);
 }
 
@@ -60,10 +60,14 @@ static void wake_one(struct semaphore *semaphore, struct pool *pool, struct work
          * spurious return. */
         shared_u32_store_relaxed(&waiter->word, 0);
     lock_unlock(&semaphore->lock);
+    if (waiter == NULL)
+        return;
+    enum activity before = pool_wake_begins(pool, self, 1);
     if (signals)
-        signal_condition(waiter, pool, self);
-    else if (waiter != NULL)
-        pool_wake(pool, self, &waiter->word, 1);
+        signal_condition(waiter);
+    else
+        platform_wake(&waiter->word, 1);
+    pool_wake_ends(self, before);
 }
 
 void semaphore_release(struct semaphore *semaphore, struct pool *pool, struct worker *self)
@@ -249,7 +253,7 @@ enum semaphore_result semaphore_wait(struct semaphore *semaphore, struct worker 
     return is_stopped(semaphore) ? SEMAPHORE_STOPPED : SEMAPHORE_TOOK;
 }
 
-void semaphore_stop(struct semaphore *semaphore, struct pool *pool)
+void semaphore_stop(struct semaphore *semaphore)
 {
     /* relaxed: before the lock is taken, so who lies down later sees it, and who lay down before is popped here. */
     shared_u32_store_relaxed(&semaphore->stopped, 1);
@@ -260,7 +264,7 @@ void semaphore_stop(struct semaphore *semaphore, struct pool *pool)
     while (waiter != NULL) {
         struct semaphore_waiter *below = waiter->below; /* nobody else has them any more; read before it goes on */
         if (semaphore->parks_on_conditions) {
-            signal_condition(waiter, pool, NULL);
+            signal_condition(waiter);
         } else {
             shared_u32_store_relaxed(&waiter->word, 0); /* as in wake_one */
             platform_wake(&waiter->word, 1);

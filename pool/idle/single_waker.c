@@ -6,7 +6,8 @@
  * 0 sets it and engages a worker, which thereby is the searcher. When the searcher gets a task it clears the word and,
  * if there is more work, hands the search on (the rule of the Go runtime: the last searcher wakes one more). A worker
  * that ran out of tasks becomes the searcher if there is none, and spins up to the limit looking at pending(); else it
- * leaves. Whoever finds a task in a last look takes the search up again.
+ * leaves. Whoever finds a task in a last look takes the search up again. Workers park on a futex, unless the scheduler
+ * has the tunable park-on-conditions: then as that says (semaphore.h).
  *
  * Worst case. A burst of n long tasks wakes workers one after another, each by the one before.
  *
@@ -29,6 +30,13 @@ struct single_worker {
     struct semaphore_waiter waiter;
     bool searches; /* this worker owns the word */
 };
+
+static int single_init(struct pool *pool)
+{
+    struct single *single = pool->idle_state;
+    semaphore_configure(&single->semaphore, pool, false);
+    return 0;
+}
 
 static bool become_searcher(struct single *single)
 {
@@ -95,13 +103,14 @@ static void single_got_first(struct worker *worker)
 static bool search(struct worker *worker)
 {
     struct pool *pool = worker->pool;
+    const struct single *single = pool->idle_state;
     uint32_t steps = spin_steps(pool);
     bool found = false;
     if (steps == 0)
         return false;
     spin_begin(worker, steps);
     for (uint32_t step = spin_first_step(pool); step < steps && !found && !pool_is_stopping(pool); step++) {
-        spin_step(worker, step, false);
+        spin_step(worker, step, single->semaphore.pauses_only);
         found = pool->scheduler->pending(pool);
     }
     spin_end(worker, found);
@@ -113,8 +122,10 @@ static bool single_found_nothing(struct worker *worker, bool missed)
     struct pool *pool = worker->pool;
     struct single_worker *own = worker->idle_state;
     bool again = false;
-    if (missed)
-        return spin_after_miss();
+    if (missed) {
+        spin_after_miss();
+        return true;
+    }
     if (!own->searches)
         own->searches = become_searcher(pool->idle_state);
     if (own->searches) {
@@ -152,7 +163,7 @@ static void single_release(struct pool *pool, struct worker *self)
 static void single_stop(struct pool *pool)
 {
     struct single *single = pool->idle_state;
-    semaphore_stop(&single->semaphore, pool);
+    semaphore_stop(&single->semaphore);
 }
 
 const struct idle_policy idle_single_waker = {
@@ -161,6 +172,7 @@ const struct idle_policy idle_single_waker = {
     .spins = true,
     .pool_state_size = sizeof(struct single),
     .worker_state_size = sizeof(struct single_worker),
+    .init = single_init,
     .submitted = single_submitted,
     .dispatch_begin = single_dispatch_begin,
     .got_first = single_got_first,

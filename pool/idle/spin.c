@@ -27,10 +27,7 @@ void spin_step(struct worker *worker, uint32_t step, bool pauses_only)
         platform_pause(units);
         return;
     }
-    worker_count(worker, COUNTER_yields, 1);
-    account_switch(worker->account, ACTIVITY_yield);
-    platform_yield();
-    account_switch(worker->account, ACTIVITY_spin);
+    worker_yields(worker);
 }
 
 void spin_begin(struct worker *worker, uint32_t steps)
@@ -47,18 +44,14 @@ void spin_end(struct worker *worker, bool won)
     account_switch(worker->account, ACTIVITY_search);
 }
 
-bool spin_after_miss(void)
+void spin_after_miss(void)
 {
     platform_pause(1);
-    return true;
 }
 
 void spin_between_turns(struct worker *worker)
 {
-    worker_count(worker, COUNTER_yields, 1);
-    account_switch(worker->account, ACTIVITY_yield);
-    platform_yield();
-    account_switch(worker->account, ACTIVITY_search);
+    worker_yields(worker);
     if (worker->pool->processors > 1)
         platform_pause(1);
 }

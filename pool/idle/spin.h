@@ -22,7 +22,7 @@ uint32_t spin_steps(const struct pool *pool);
 uint32_t spin_first_step(const struct pool *pool);
 
 /* One step, counted and timed as spin or yield of the worker; its own thread. pauses_only: pauses where it would yield.
- * Activity afterwards: spin. */
+ * Activity afterwards: as before. */
 void spin_step(struct worker *worker, uint32_t step, bool pauses_only);
 
 /* A wait that spins: begins, counted as spin_waits; ends, counted as spin_waits_won if it got what it waits for. The
@@ -30,9 +30,9 @@ void spin_step(struct worker *worker, uint32_t step, bool pauses_only);
 void spin_begin(struct worker *worker, uint32_t steps);
 void spin_end(struct worker *worker, bool won);
 
-/* After a turn that lost a race for a task: a pause, since whoever was faster may hold what this worker looks for.
- * Always true: it looks again. */
-bool spin_after_miss(void);
+/* After a turn that lost a race for a task, before the next look: a pause, since whoever was faster may hold what this
+ * worker looks for. */
+void spin_after_miss(void);
 
 /* Between two turns of one wake-up, where another request is known: a yield, and a pause if there is a second CPU. */
 void spin_between_turns(struct worker *worker);

@@ -27,7 +27,7 @@
  * Bad at    Sparse events: each costs hundreds of yields. No order among sleepers keeps caches warm.
  *
  * Differences to the source. Close does not flood the semaphore with 32767 permits but tells it to stop. The kernel's
- * semaphore is a list of futex words under a lock.
+ * semaphore is a list of futex words under a lock, whatever the scheduler's tunable park-on-conditions says.
  *
  * Labels
  *   @P unfair.1  release -> taker of the permit: what was published before the release
@@ -38,6 +38,7 @@
  *
  * Source. Helios DedicatedThreadPool (UnfairSemaphore, ThreadPoolWorkQueue), after the UnfairSemaphore of the CLR.
  */
+#include "idle/count.h"
 #include "idle/spin.h"
 #include "lock.h"
 #include "scheduler.h"
@@ -162,14 +163,6 @@ static bool take_or(struct unfair *unfair, int spinners_taken, int spinners, int
     return took;
 }
 
-static void give_way(struct worker *worker)
-{
-    worker_count(worker, COUNTER_yields, 1);
-    account_switch(worker->account, ACTIVITY_yield);
-    platform_yield();
-    account_switch(worker->account, ACTIVITY_spin);
-}
-
 /* Turns that each of so many spinners has: L x P / spinners, rounded. */
 static uint64_t turns_of_each(const struct pool *pool, uint32_t spinners)
 {
@@ -188,7 +181,7 @@ static bool spin(struct unfair *unfair, struct worker *worker)
         if (took || turn >= turns_of_each(worker->pool, counts.spinners) ||
             shared_u32_load_relaxed(&unfair->stopped) != 0) /* a hint */
             break;
-        give_way(worker);
+        worker_yields(worker);
     }
     took = took || take_or(unfair, -1, -1, 1);
     spin_end(worker, took);
@@ -258,16 +251,6 @@ static void unfair_submitted(struct pool *pool, struct worker *self, uint32_t wa
     give_permits(pool, self, wakes);
 }
 
-/* Lowers a count if it is above 0. */
-static bool take(struct shared_u32 *count)
-{
-    uint32_t left = shared_u32_load_relaxed(count); /* re-checked by CAS; exposed by @P unfair.1 */
-    while (left > 0)
-        if (shared_u32_cas_relaxed(count, &left, left - 1)) /* outstanding: ordered by fence @F unfair.1 */
-            return true;
-    return false;
-}
-
 static int unfair_init(struct pool *pool)
 {
     struct unfair *unfair = pool->idle_state;
@@ -294,15 +277,17 @@ static void unfair_got_first(struct worker *worker)
 static bool unfair_found_nothing(struct worker *worker, bool missed)
 {
     struct unfair *unfair = worker->pool->idle_state;
-    if (missed)
-        return spin_after_miss();
+    if (missed) {
+        spin_after_miss();
+        return true;
+    }
     pool_disengage(worker);
     /* @F unfair.2: the counts were left (a full read-modify-write), then spare is read. */
     ordered_fence_seq_cst();
     /* relaxed: ordered by fence @F unfair.2; @P unfair.2 ends at the fence of dispatch_begin. */
     if (shared_u32_load_relaxed(&unfair->spare) == 0 || !pool_engage_self(worker))
         return false;
-    take(&unfair->spare);
+    count_take(&unfair->spare);
     return true;
 }
 
@@ -310,15 +295,15 @@ static bool unfair_wait(struct worker *worker)
 {
     struct unfair *unfair = worker->pool->idle_state;
     while (semaphore_take(unfair, worker)) {
-        take(&unfair->outstanding);
-        if (take(&unfair->promises) || pool_engage_self(worker))
+        count_take(&unfair->outstanding);
+        if (count_take(&unfair->promises) || pool_engage_self(worker))
             return true;
         /* @P unfair.2: outstanding was lowered before. */
         shared_u32_add_release(&unfair->spare, 1);
         /* @F unfair.2: spare is written, then the counts are read: else the last one could leave in between. */
         ordered_fence_seq_cst();
         if (pool_engage_self(worker)) {
-            take(&unfair->spare);
+            count_take(&unfair->spare);
             return true;
         }
     }
@@ -329,6 +314,7 @@ static void unfair_release(struct pool *pool, struct worker *self)
 {
     struct unfair *unfair = pool->idle_state;
     shared_u32_add_relaxed(&unfair->promises, 1); /* exposed by the permit, @P unfair.1 */
+    pool_count(pool, self, COUNTER_releases, 1);
     semaphore_give(unfair, pool, self);
 }
 

@@ -36,7 +36,7 @@ static bool broken_no_look_wait(struct worker *worker)
 
 static void broken_no_look_stop(struct pool *pool)
 {
-    semaphore_stop(pool->idle_state, pool);
+    semaphore_stop(pool->idle_state);
 }
 
 const struct idle_policy idle_broken_no_look = {

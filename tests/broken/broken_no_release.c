@@ -46,7 +46,7 @@ static bool broken_no_release_wait(struct worker *worker)
 static void broken_no_release_stop(struct pool *pool)
 {
     struct broken_no_release *state = pool->idle_state;
-    semaphore_stop(&state->semaphore, pool);
+    semaphore_stop(&state->semaphore);
 }
 
 const struct idle_policy idle_broken_no_release = {

@@ -329,7 +329,7 @@ static void lay_down(struct sleepers *sleepers, uint32_t index, uint64_t deadlin
 
 static void sleepers_close(struct sleepers *sleepers)
 {
-    semaphore_stop(&sleepers->semaphore, sleepers->play.pool);
+    semaphore_stop(&sleepers->semaphore);
     for (uint32_t i = 0; i < SLEEPERS; i++)
         if (sleepers->each[i].thread != NULL)
             platform_thread_join(sleepers->each[i].thread);

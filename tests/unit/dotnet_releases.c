@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "idle/semaphore.h"
 #include "pool.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -270,19 +271,24 @@ START_TEST(test_spin_shape)
 }
 END_TEST
 
-/* The budget is about 256 pauses, in looks whose distance doubles: 9 or 10 of them. */
+/* The budget is about 256 pauses, in steps that double: 8 or 9 of them. The first look pauses not at all. */
+static const struct {
+    uint32_t spin_limit;
+    uint64_t least, most;
+} short_spins[] = {{PILFER_SPIN_LIMIT_DEFAULT, 8, 9}, {1, 1, 1}, {3, 2, 2}};
+
 START_TEST(test_short_spin)
 {
     const struct pilfer_setting two = {"processors", 2};
     struct opened opened = open_pool(&(struct pilfer_options){.scheduler = "dotnet-11",
                                                               .min_workers = 1,
                                                               .max_workers = 1,
-                                                              .spin_limit = PILFER_SPIN_LIMIT_DEFAULT,
+                                                              .spin_limit = short_spins[_i].spin_limit,
                                                               .settings = &two,
                                                               .setting_count = 1});
     wait_until_idle(&opened, 1);
-    ck_assert_uint_ge(count_of(&opened, COUNTER_spins), 9);
-    ck_assert_uint_le(count_of(&opened, COUNTER_spins), 10);
+    ck_assert_uint_ge(count_of(&opened, COUNTER_spins), short_spins[_i].least);
+    ck_assert_uint_le(count_of(&opened, COUNTER_spins), short_spins[_i].most);
     ck_assert_uint_eq(count_of(&opened, COUNTER_yields), 1);
     pilfer_close(opened.executor, PILFER_CLOSE_RUN, NULL);
 }
@@ -337,6 +343,67 @@ START_TEST(test_futex)
 }
 END_TEST
 
+/* ---- what the scheduler says of parking and spinning ---- */
+
+/* The policies on the LIFO semaphore, and how they park where the scheduler says nothing. */
+static const struct {
+    const char *idle;
+    bool parks_on_conditions;
+} on_semaphore[] = {{"dotnet-handshake", true},
+                    {"dotnet-9-handshake", true},
+                    {"eager", false},
+                    {"lifo-semaphore", false},
+                    {"single-waker", false}};
+
+static void expect_configured(const char *scheduler, const char *idle, const struct pilfer_setting *setting,
+                              bool parks_on_conditions, bool pauses_only)
+{
+    struct opened opened = open_pool(&(struct pilfer_options){.scheduler = scheduler,
+                                                              .idle = idle,
+                                                              .max_workers = 1,
+                                                              .settings = setting,
+                                                              .setting_count = setting != NULL});
+    const struct semaphore *semaphore = opened.pool->idle_state; /* it comes first in each of them */
+    ck_assert_msg(semaphore->parks_on_conditions == parks_on_conditions && semaphore->pauses_only == pauses_only,
+                  "%s+%s: conditions %d, pauses only %d", scheduler, idle, semaphore->parks_on_conditions,
+                  semaphore->pauses_only);
+    pilfer_close(opened.executor, PILFER_CLOSE_RUN, NULL);
+}
+
+START_TEST(test_configured)
+{
+    const struct pilfer_setting futex = {"park-on-conditions", 0}, pauses = {"spin-yields", 0};
+    const char *idle = on_semaphore[_i].idle;
+    expect_configured("chase-lev", idle, NULL, on_semaphore[_i].parks_on_conditions, false);
+    expect_configured("dotnet-11", idle, NULL, on_semaphore[_i].parks_on_conditions, false);
+    expect_configured("dotnet", idle, NULL, true, false);
+    expect_configured("dotnet", idle, &futex, false, false);
+    expect_configured("dotnet", idle, &pauses, true, true);
+}
+END_TEST
+
+/* The searcher of single-waker, which spins on its own. */
+START_TEST(test_searcher_shape)
+{
+    const struct pilfer_setting settings[] = {{"processors", 2}, {"spin-yields", _i == 0}};
+    struct opened opened = open_pool(&(struct pilfer_options){.scheduler = "dotnet",
+                                                              .idle = "single-waker",
+                                                              .min_workers = 1,
+                                                              .max_workers = 1,
+                                                              .spin_limit = 70,
+                                                              .settings = settings,
+                                                              .setting_count = COUNT_OF(settings)});
+    struct held task;
+    wait_until_idle(&opened, 1);
+    submit(&opened, &task, run_plain);
+    pilfer_wait(opened.executor, &task.latch);
+    wait_until_idle(&opened, 2);
+    ck_assert_uint_eq(count_of(&opened, COUNTER_spins), _i == 0 ? 75 : 140);
+    ck_assert_uint_eq(count_of(&opened, COUNTER_yields), _i == 0 ? 65 : 0);
+    pilfer_close(opened.executor, PILFER_CLOSE_RUN, NULL);
+}
+END_TEST
+
 int main(void)
 {
     if (platform_init() != 0)
@@ -348,10 +415,12 @@ int main(void)
     tcase_add_loop_test(tests, test_busy_worker, 0, COUNT_OF(busy));
     tcase_add_loop_test(tests, test_spinner_present, 0, COUNT_OF(spinning));
     tcase_add_loop_test(tests, test_spin_shape, 0, COUNT_OF(shapes));
-    tcase_add_test(tests, test_short_spin);
+    tcase_add_loop_test(tests, test_short_spin, 0, COUNT_OF(short_spins));
     tcase_add_loop_test(tests, test_unfair_spin, 0, 4);
     tcase_add_test(tests, test_starts_all);
     tcase_add_test(tests, test_futex);
+    tcase_add_loop_test(tests, test_configured, 0, COUNT_OF(on_semaphore));
+    tcase_add_loop_test(tests, test_searcher_shape, 0, 2);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -292,7 +292,7 @@ static void run_semaphore(const struct semaphore_program *program)
     }
     release(add_sleeper(&trial, 0, 0, program->releases));
     if (program->stops)
-        semaphore_stop(&trial.shared->semaphore, &trial.pool);
+        semaphore_stop(&trial.shared->semaphore);
     for (uint32_t i = 0; i < others; i++)
         platform_thread_join(trial.threads[i]);
     check_rest(&trial, program);
