@@ -5,11 +5,17 @@
  * How it works. Inside a task the worker first helps: it runs other tasks, nested. With none to run it counts as
  * blocked instead of engaged, engages a substitute for its turn, and parks on the latch's word.
  *
- * Worst case. Each blocked task holds a thread; PILFER_SUBSTITUTES_MAX of them is the limit. Where no substitute can be
- * started (a thread could not be), a waiting task looks for something to help with every HELP_AGAIN_NS instead; one
- * that is nested too deep to help is refused when nobody else is left to run what is queued. A start may also fail
- * after the task has parked, and what relied on it then lies: so a parked one looks again in any case, every
- * LOOK_AGAIN_NS.
+ * Looks in between. Where no substitute can be started (a thread could not be), a waiting task looks for something to
+ * help with every HELP_AGAIN_NS. A start may also fail after the task has parked, and what relied on it then lies: so a
+ * parked one looks in any case, every LOOK_AGAIN_NS. A look asks pending() and changes no counts. Counted as engaged,
+ * the worker could be what a submit relies on, or a request that found the goal reached, whose flag only a turn takes
+ * back: it would have to engage another substitute after a look that finds nothing, to wake it for nothing, again and
+ * again, and the last to sleep would never get old enough to retire. As it is nobody relies on a blocked worker: what
+ * was promised when it left was handed to its substitute. One that has seen a task is engaged again and helps; when
+ * there is no more it blocks as the first time, with a substitute.
+ *
+ * Worst case. Each blocked task holds a thread; PILFER_SUBSTITUTES_MAX of them is the limit. One that is nested too
+ * deep to help is refused when nobody else is left to run what is queued.
  *
  * Labels
  *   @P pool.latch  the last arrival -> the waiter: everything done before the arrivals
@@ -36,14 +42,15 @@ void pilfer_latch_arrive(struct pilfer_latch *latch)
         platform_wake(&latch->remaining, UINT32_MAX);
 }
 
-/* Parks until the latch is at zero or the deadline has come. */
-static void latch_park(struct pilfer_latch *latch, uint64_t deadline_ns)
+/* Parks until the latch is at zero. False: the deadline came first. */
+static bool latch_park(struct pilfer_latch *latch, uint64_t deadline_ns)
 {
     uint32_t remaining;
     /* @P pool.latch: relies on everything done before the arrivals. */
     while ((remaining = shared_u32_load_acquire(&latch->remaining)) != 0)
         if (platform_park(&latch->remaining, remaining, deadline_ns) == -ETIMEDOUT)
-            return;
+            return false;
+    return true;
 }
 
 /* No thread can be started any more, so that a task submitted while all workers are blocked would find nobody. */
@@ -108,12 +115,16 @@ static bool begin_block(struct worker *worker)
 
 static bool help(struct worker *worker)
 {
+    struct pool *pool = worker->pool;
     struct pilfer_task *task;
     if (worker->help_depth >= PILFER_HELP_DEPTH_MAX)
         return false;
+    /* Or a worker that does nothing but help would pass for one that is stuck. */
+    if (worker->is_worker && pool->sizing->turn_began != NULL)
+        pool->sizing->turn_began(worker);
     enum next_result result;
     do
-        result = worker->pool->scheduler->next(worker, &task);
+        result = pool->scheduler->next(worker, &task);
     while (result == NEXT_MISSED);
     if (result == NEXT_EMPTY)
         return false;
@@ -122,6 +133,22 @@ static bool help(struct worker *worker)
     worker_run(worker, task);
     worker->help_depth--;
     return true;
+}
+
+/* Parks until the latch is at zero, or a look in between has seen a task. Who has no worker's counts just looks. */
+static void park_blocked(struct worker *worker, struct pilfer_latch *latch)
+{
+    struct pool *pool = worker->pool;
+    for (bool ends = false; !ends;) {
+        account_switch(worker->account, ACTIVITY_park);
+        worker_count(worker, COUNTER_parks, 1);
+        ends = latch_park(latch, platform_now_ns() + (lacks_substitutes(pool) ? HELP_AGAIN_NS : LOOK_AGAIN_NS));
+        account_switch(worker->account, ACTIVITY_search);
+        if (ends || !worker->is_worker)
+            return;
+        ordered_fence_seq_cst(); /* @F pool.2: the engaged ones were left, then tasks are looked for */
+        ends = pool->scheduler->pending(pool);
+    }
 }
 
 int pool_wait(struct pool *pool, struct pilfer_latch *latch)
@@ -143,10 +170,7 @@ int pool_wait(struct pool *pool, struct pilfer_latch *latch)
             status = -EDEADLK;
             break;
         }
-        account_switch(worker->account, ACTIVITY_park);
-        worker_count(worker, COUNTER_parks, 1);
-        latch_park(latch, platform_now_ns() + (lacks_substitutes(pool) ? HELP_AGAIN_NS : LOOK_AGAIN_NS));
-        account_switch(worker->account, ACTIVITY_search);
+        park_blocked(worker, latch);
         if (worker->is_worker)
             end_block(worker);
     }

@@ -93,6 +93,8 @@ const struct scenario pool_scenarios[] = {
     POOL("wait-substitute", "a task waits for one that comes later, one worker: a substitute comes", load_has_workers,
          wait_substitute, true),
     POOL("wait-two-blocked", "two tasks wait for one that comes later", load_has_workers, wait_two_blocked, false),
+    POOL("wait-looks", "a waiting task looks around beside submits, and then no more: what comes next runs",
+         load_has_workers, wait_looks, false),
     POOL("failure-open", "an open without memory leaves nothing behind", NULL, failure_open, false),
     POOL("failure-submit", "submits and growth without memory: refused and untouched, or run", NULL, failure_submit,
          false),

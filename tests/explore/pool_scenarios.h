@@ -58,6 +58,7 @@ void urgent_two(const struct configuration *configuration);
 
 /* pool_wait.c */
 void wait_too_deep(const struct configuration *configuration);
+void wait_looks(const struct configuration *configuration);
 void wait_helps(const struct configuration *configuration);
 void wait_helped(const struct configuration *configuration);
 void wait_substitute(const struct configuration *configuration);

@@ -2,7 +2,8 @@
  *
  * Scenarios of tasks that wait for other tasks of their pool (field cases 56 and 60): with one worker there is nobody
  * else, so the waiting task helps, or a substitute takes its place. No deadline comes: that a waiting task looks again
- * after a while must not hide that nobody else did.
+ * after a while must not hide that nobody else did. In one of them some do come, before the last two submits: a look
+ * must not be what a submit relies on.
  */
 #include "pool_scenarios.h"
 
@@ -71,6 +72,35 @@ void wait_substitute(const struct configuration *configuration)
 void wait_two_blocked(const struct configuration *configuration)
 {
     waiting_tasks(configuration, 2);
+}
+
+static void submit_beside(void *argument)
+{
+    struct load *load = argument;
+    load_submit(load, load->records[2].item, PILFER_PLACEMENT_DEFAULT);
+}
+
+/* The last submit must wake somebody, whatever a look has found, or helped with, before it. */
+void wait_looks(const struct configuration *configuration)
+{
+    enum { LOOKS = 2 };
+    struct load load;
+    struct platform_thread *second;
+    load_open(&load, configuration, &(struct load_options){.max_workers = 1, .arrivals = 4});
+    pilfer_latch_init(load.inner, 1);
+    load_item(&load, wait_inside);
+    load_item(&load, NULL);
+    load_item(&load, NULL);
+    arriving_item(&load);
+    explored_deadlines_may_come(LOOKS);
+    load_submit(&load, load.records[0].item, PILFER_PLACEMENT_DEFAULT);
+    platform_thread_start(&second, "second", submit_beside, &load);
+    load_submit(&load, load.records[1].item, PILFER_PLACEMENT_DEFAULT);
+    platform_thread_join(second);
+    explored_deadlines_may_come(0);
+    load_submit(&load, load.records[3].item, PILFER_PLACEMENT_DEFAULT);
+    load_wait(&load);
+    load_close(&load, PILFER_CLOSE_RUN);
 }
 
 static void submit_last_and_wait(struct load *load, struct item *item)

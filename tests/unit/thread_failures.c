@@ -4,7 +4,8 @@
  *
  * Method. The linker leads platform_thread_start here (--wrap), where it fails on demand. A pool grows to three
  * workers, two retire for want of work, and from then on no thread can be started. A task then waits for a latch: the
- * one worker may try to get a substitute, must give up, and must notice that the latch has opened.
+ * one worker may try to get a substitute, must give up, must run what is submitted meanwhile, since nobody else can,
+ * and must notice that the latch has opened.
  */
 #include <check.h>
 #include <errno.h>
@@ -46,6 +47,11 @@ static void run_held(struct pilfer_task *task)
     pilfer_latch_arrive(held->done);
 }
 
+static void run_plain(struct pilfer_task *task)
+{
+    pilfer_latch_arrive(((struct held *)task)->done);
+}
+
 static void run_waiting(struct pilfer_task *task)
 {
     struct held *held = (struct held *)task;
@@ -69,11 +75,11 @@ static void grow_and_shrink(struct pilfer_executor *executor)
         platform_yield();
 }
 
-static uint64_t parks_of(struct pilfer_executor *executor)
+static uint64_t count_of(struct pilfer_executor *executor, enum counter counter)
 {
     struct account_totals totals;
     pilfer_totals(executor, &totals);
-    return totals.counters[COUNTER_parks];
+    return totals.counters[counter];
 }
 
 static const char *const schedulers[] = {"dotnet", "dotnet-9", "dotnet-11"};
@@ -91,14 +97,19 @@ START_TEST(test_wait_without_substitutes)
     grow_and_shrink(executor);
     shared_u32_store_relaxed(&starts_fail, 1);
 
-    struct pilfer_latch awaited, done;
+    struct pilfer_latch awaited, done, helped;
     struct held waiting = {{.run = run_waiting}, executor, &awaited, &done};
+    struct held plain = {{.run = run_plain}, executor, NULL, &helped};
     pilfer_latch_init(&awaited, 1);
     pilfer_latch_init(&done, 1);
-    const uint64_t before = parks_of(executor);
+    pilfer_latch_init(&helped, 1);
+    const uint64_t before = count_of(executor, COUNTER_parks);
     ck_assert_int_eq(pilfer_submit(executor, &waiting.task, PILFER_PLACEMENT_GLOBAL), 0);
-    while (pool_numbers(executor->pool).blocked == 0 || parks_of(executor) - before < LOOKS)
+    while (pool_numbers(executor->pool).blocked == 0 || count_of(executor, COUNTER_parks) - before < LOOKS)
         platform_yield(); /* it looks for other tasks in between, since nobody else can */
+    ck_assert_int_eq(pilfer_submit(executor, &plain.task, PILFER_PLACEMENT_GLOBAL), 0);
+    pilfer_wait(executor, &helped);
+    ck_assert_uint_eq(count_of(executor, COUNTER_helps), 1);
     pilfer_latch_arrive(&awaited);
     pilfer_wait(executor, &done);
     ck_assert_uint_eq(shared_u32_load_relaxed(&starts_tried), 1);
