@@ -167,6 +167,8 @@ static struct turn dispatch(struct worker *worker)
     trace_event(worker->trace, TRACE_dispatch, TRACE_BEGIN, 0);
     if (pool->sizing->turn_began != NULL)
         pool->sizing->turn_began(worker);
+    if (pool->scheduler->turn_began != NULL)
+        pool->scheduler->turn_began(worker);
     pool->idle->dispatch_begin(worker);
     while (!turn.stopped && !pool_is_stopping(pool) && (result = pool->scheduler->next(worker, &task)) == NEXT_TASK) {
         if (!turn.ran)

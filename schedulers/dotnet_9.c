@@ -22,13 +22,19 @@
 
 struct dotnet_9_worker {
     struct dotnet_worker worker; /* first */
-    bool in_turn;                /* it has found a task in this turn; private to the owner */
+    bool in_turn;                /* it has found a task since its turn began; private to the owner */
 };
 
 struct dotnet_9 {
     struct dotnet dotnet;    /* first */
     struct shared_ptr aside; /* a task or NULL; laid by the one worker that determines, taken by any; @P dotnet_9.1 */
 };
+
+static void dotnet_9_turn_began(struct worker *worker)
+{
+    struct dotnet_9_worker *own = worker->queueing;
+    own->in_turn = false;
+}
 
 static void dotnet_9_set_aside(struct worker *worker, struct pilfer_task *task)
 {
@@ -48,8 +54,8 @@ static struct pilfer_task *take_aside(struct dotnet_9 *dotnet)
     return shared_ptr_exchange_acquire(&dotnet->aside, NULL); /* @P dotnet_9.1: relies on the task's memory */
 }
 
-/* A turn begins with the task that was laid aside, and comes to it last of what it can have without a search later on.
- */
+/* A turn begins with the task that was laid aside, and comes to it last of what it can have without a search later on:
+ * also where it has found nothing meanwhile, and has tasks of its own now. */
 static enum next_result dotnet_9_next(struct worker *worker, struct pilfer_task **out)
 {
     struct dotnet_9_worker *own = worker->queueing;
@@ -59,16 +65,8 @@ static enum next_result dotnet_9_next(struct worker *worker, struct pilfer_task 
     if (*out == NULL && own->in_turn)
         *out = take_aside(worker->pool->queueing);
     enum next_result result = *out != NULL ? NEXT_TASK : dotnet_next_shared(worker, out);
-    own->in_turn = result == NEXT_TASK;
+    own->in_turn = own->in_turn || result == NEXT_TASK;
     return result;
-}
-
-/* Also the end of a turn that is stopped. */
-static uint32_t dotnet_9_surrender_local(struct worker *worker)
-{
-    struct dotnet_9_worker *own = worker->queueing;
-    own->in_turn = false;
-    return dotnet_surrender_local(worker);
 }
 
 static bool dotnet_9_pending(struct pool *pool)
@@ -105,9 +103,10 @@ const struct scheduler scheduler_dotnet_9 = {
     .pool_state_size = sizeof(struct dotnet_9),
     .worker_state_size = sizeof(struct dotnet_9_worker),
     .next = dotnet_9_next,
+    .turn_began = dotnet_9_turn_began,
     .set_aside = dotnet_9_set_aside,
     .pending = dotnet_9_pending,
-    .surrender_local = dotnet_9_surrender_local,
+    .surrender_local = dotnet_surrender_local,
     .drain = dotnet_9_drain,
     .depth = dotnet_9_depth,
 };
