@@ -95,9 +95,7 @@ int pool_create(const struct pilfer_options *options, const struct scheduler *sc
     pool->trace_events = options->trace_events;
     pool->settings = options->settings;
     pool->setting_count = options->setting_count;
-    pool->processors = (uint32_t)pool_setting(pool, "processors");
-    if (pool->processors == 0)
-        pool->processors = platform_usable_cpus();
+    pool->processors = resolve_processors(options);
     shared_u32_store_relaxed(&pool->thread_limit, pool->worker_slots); /* counter only */
     int status = allocate(pool) ? init_tables(pool) : -ENOMEM;
     if (status != 0) {

@@ -61,7 +61,7 @@ struct pilfer_options {
     const char *over;      /* for a bound: the pool scheduler below it; default PILFER_OVER_DEFAULT */
     const char *idle;      /* idle policy; default: the scheduler's own */
     const char *sizing;    /* sizing policy; default: the scheduler's own */
-    uint32_t min_workers;  /* fixed: started at once, default 1; hill-climbing: default usable CPUs */
+    uint32_t min_workers;  /* fixed: started at once, default 1 (dedicated-threads: all); hill-climbing: usable CPUs */
     uint32_t max_workers;  /* default: usable CPUs under fixed, PILFER_WORKERS_MAX under hill-climbing; at most that */
     uint32_t spin_limit;   /* L of the published runtime: 2 L back-off steps before parking; 0 parks at once */
     uint32_t parallelism;  /* for a bound: items at once; default: max_workers resolved */

@@ -85,12 +85,32 @@ static int resolve_names(const struct pilfer_options *options, struct resolution
     return 0;
 }
 
-static uint32_t processors(const struct pilfer_options *options)
+/* What is set of a tunable whose initial value is 0. */
+static uint64_t setting_of(const struct pilfer_options *options, const char *name)
 {
     for (uint32_t i = 0; i < options->setting_count; i++)
-        if (strcmp(options->settings[i].name, "processors") == 0 && options->settings[i].value != 0)
-            return (uint32_t)options->settings[i].value;
-    return platform_usable_cpus();
+        if (strcmp(options->settings[i].name, name) == 0)
+            return options->settings[i].value;
+    return 0;
+}
+
+uint32_t resolve_processors(const struct pilfer_options *options)
+{
+    uint64_t processors = setting_of(options, "processors");
+    return processors != 0 ? (uint32_t)processors : platform_usable_cpus();
+}
+
+/* Limits are forced as they are written, or not at all. */
+static int check_forced(const struct pilfer_options *options, uint32_t maximum, char *message)
+{
+    static const char *const names[] = {"force-min-workers", "force-max-workers"};
+    for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        uint64_t forced = setting_of(options, names[i]);
+        if (forced > maximum)
+            return refuse(-EINVAL, message, "%s %llu is above max-workers %u", names[i], (unsigned long long)forced,
+                          maximum);
+    }
+    return 0;
 }
 
 static int resolve_limits(const struct pilfer_options *options, struct resolution *out, char *message)
@@ -100,11 +120,13 @@ static int resolve_limits(const struct pilfer_options *options, struct resolutio
         return refuse(-EINVAL, message, "max-workers %u is above %u", options->max_workers, PILFER_WORKERS_MAX);
     bool has_workers = (out->scheduler->caps & SCHEDULER_RUNS_IN_SUBMITTER) == 0;
     uint32_t minimum = options->min_workers, maximum = options->max_workers;
-    out->sizing->limits(processors(options), &minimum, &maximum);
+    out->sizing->limits(resolve_processors(options), &minimum, &maximum);
     if (options->min_workers == 0 && (out->scheduler->caps & SCHEDULER_STARTS_ALL) != 0 && !out->sizing->starts_late)
         minimum = maximum;
     if (minimum > maximum)
         return refuse(-EINVAL, message, "min-workers %u is above max-workers %u", minimum, maximum);
+    if (out->sizing->set_maximum != NULL && check_forced(options, maximum, message) != 0)
+        return -EINVAL;
     if (options->spin_limit != PILFER_SPIN_LIMIT_DEFAULT && options->spin_limit > PILFER_SPIN_LIMIT_MAX)
         return refuse(-EINVAL, message, "spin-limit %u is above %u", options->spin_limit, PILFER_SPIN_LIMIT_MAX);
     out->spin_limit = options->spin_limit;

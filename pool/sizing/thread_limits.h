@@ -26,9 +26,10 @@ struct thread_limits {
 
 /* What to begin with. */
 struct thread_limits_start {
-    int32_t minimum, maximum;               /* workers */
+    int32_t minimum, maximum; /* workers */
     int32_t possible;
-    int32_t forced_minimum, forced_maximum; /* 0: not forced; ignored, both, if they contradict each other */
+    /* 0: not forced; ignored, both, if they contradict each other; above possible: cut to it (pilfer_open refuses) */
+    int32_t forced_minimum, forced_maximum;
 };
 
 void thread_limits_init(struct thread_limits *limits, const struct thread_limits_start *start);

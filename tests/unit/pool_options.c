@@ -22,7 +22,8 @@ static void open_and_close(const char *name)
     pilfer_close(executor, PILFER_CLOSE_RUN, NULL);
 }
 
-static const struct pilfer_setting unknown_setting = {"no-such-tunable", 1}, wrong_value = {"lifo-slot", 2};
+static const struct pilfer_setting unknown_setting = {"no-such-tunable", 1}, wrong_value = {"lifo-slot", 2},
+                                   forced_minimum = {"force-min-workers", 5}, forced_maximum = {"force-max-workers", 5};
 
 /* What is refused, with what, and a word that the message must contain. */
 static const struct {
@@ -43,6 +44,12 @@ static const struct {
     {{.scheduler = "chase-lev", .settings = &unknown_setting, .setting_count = 1}, -EINVAL, "no-such-tunable"},
     {{.scheduler = "global-queue", .settings = &wrong_value, .setting_count = 1}, -EINVAL, "lifo-slot"},
     {{.scheduler = "chase-lev", .settings = &wrong_value, .setting_count = 1}, -EINVAL, "0 to 1"},
+    {{.scheduler = "dotnet", .max_workers = 4, .settings = &forced_minimum, .setting_count = 1},
+     -EINVAL,
+     "force-min-workers 5 is above max-workers 4"},
+    {{.scheduler = "dotnet", .max_workers = 4, .settings = &forced_maximum, .setting_count = 1},
+     -EINVAL,
+     "force-max-workers 5 is above max-workers 4"},
 };
 
 START_TEST(test_options_refused)
@@ -79,6 +86,8 @@ static const struct {
     {{.scheduler = "dotnet", .settings = as_published, .setting_count = 2}, "dotnet"},
     {{.scheduler = "dotnet", .settings = departing, .setting_count = 3}, "dotnet+idle-timeout-ms=5+hill-climbing=0"},
     {{.scheduler = "dotnet", .idle = "eager", .sizing = "fixed"}, "dotnet+eager+fixed"},
+    {{.scheduler = "dotnet", .max_workers = 5, .settings = &forced_maximum, .setting_count = 1},
+     "dotnet+force-max-workers=5"},
     {{.scheduler = "chase-lev", .settings = own, .setting_count = 1}, "chase-lev"},
 };
 
