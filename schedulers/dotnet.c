@@ -28,6 +28,7 @@
  */
 #include "dotnet.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "scheduler.h"
@@ -82,7 +83,7 @@ int dotnet_submit(struct pool *pool, struct worker *worker, struct pilfer_task *
     return 1;
 }
 
-int dotnet_submit_high_priority(struct pool *pool, struct worker *worker, struct pilfer_task *task)
+int dotnet_queue_high_priority(struct pool *pool, struct pilfer_task *task)
 {
     struct dotnet *dotnet = pool->queueing;
     int status = segment_queue_push(&dotnet->high_priority, task);
@@ -90,8 +91,6 @@ int dotnet_submit_high_priority(struct pool *pool, struct worker *worker, struct
         return status;
     /* @P dotnet.1: the task is queued. A read-modify-write, here and below: it passes on what others have queued. */
     shared_u32_exchange_release(&dotnet->may_have_high_priority, 1);
-    pool_count(pool, worker, COUNTER_tasks_accepted, 1);
-    pool->idle->submitted(pool, worker, 1);
     return 0;
 }
 
@@ -182,7 +181,11 @@ uint32_t dotnet_surrender_local(struct worker *worker)
     while ((task = foreign_lock_deque_pop(&own->local)) != NULL) {
         moved++;
         if (segment_queue_push(&dotnet->global, task) != 0) {
-            foreign_lock_deque_push(&own->local, task); /* no memory: back; the place is free */
+            /* No memory: back. The deque has a slot more than it ever holds tasks, and held one more before, so the
+             * push finds room, at the latest under the lock, and does not grow. */
+            int status = foreign_lock_deque_push(&own->local, task);
+            assert(status == 0);
+            (void)status;
             break;
         }
     }

@@ -59,8 +59,8 @@ uint64_t dotnet_depth(struct pool *pool);
 /* What comes after the worker's own deque. As next. */
 enum next_result dotnet_next_shared(struct worker *worker, struct pilfer_task **out);
 
-/* Submits to the high-priority queue, which workers look into before the shared one. No public placement leads there:
- * on Unix the original uses it for nothing either.
+/* Queues into the high-priority queue, which workers look into before the shared one; the rest of a submit is the
+ * core's (pool_accepted). No public placement leads there: on Unix the original uses it for nothing either.
  *
  * As in the original (the hint is cleared by compare-and-swap, a task is taken, the hint is set again by a plain store,
  * and nobody is asked for), a task there can be left lying while another one runs: the look of a requested worker that
@@ -70,7 +70,7 @@ enum next_result dotnet_next_shared(struct worker *worker, struct pilfer_task **
  * dotnet-121608 is the protocol alone. Without such a dependence every task runs. Under an idle policy that looks again
  * as long as dotnet_pending says so (eager, single-waker), workers turn in that moment.
  *
- * worker as in scheduler.submit; any thread. 0 or -ENOMEM. */
-int dotnet_submit_high_priority(struct pool *pool, struct worker *worker, struct pilfer_task *task);
+ * Any thread. 0 or -ENOMEM. */
+int dotnet_queue_high_priority(struct pool *pool, struct pilfer_task *task);
 
 #endif

@@ -34,7 +34,7 @@ struct segment {
     struct shared_u32 frozen;
     _Alignas(CACHE_LINE_SIZE) struct shared_u32 head; /* position of the next dequeue; CAS */
     _Alignas(CACHE_LINE_SIZE) struct shared_u32 tail; /* of the next enqueue; CAS; frozen: 2 x capacity more */
-    struct slot slots[];
+    _Alignas(CACHE_LINE_SIZE) struct slot slots[];
 };
 
 static struct segment *segment_create(uint32_t capacity)

@@ -318,7 +318,7 @@ void dotnet_dequeue_order(const struct subject *subject)
     still.pool->idle = &quiet;
     submit(&still, 1, &tasks[3], PILFER_PLACEMENT_LOCAL);
     submit(&still, NOBODY, &tasks[2], PILFER_PLACEMENT_GLOBAL);
-    check_setup(dotnet_submit_high_priority(still.pool, NULL, &tasks[1].task) == 0);
+    check_setup(dotnet_queue_high_priority(still.pool, &tasks[1].task) == 0);
     submit(&still, 0, &tasks[0], PILFER_PLACEMENT_LOCAL);
     for (uint32_t i = 0; i < 4; i++) {
         const struct still_task *task = next_or_break(&still, 0, names[i]);

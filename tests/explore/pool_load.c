@@ -208,8 +208,9 @@ void load_submit_urgent(struct load *load, struct item *item)
     load->records[item->index].submits++;
     load->records[item->index].accepted++;
     task_mark_queued(&item->task);
-    if (dotnet_submit_high_priority(load->executor->pool, NULL, &item->task) != 0)
+    if (dotnet_queue_high_priority(load->executor->pool, &item->task) != 0)
         explored_fail("S1", "task %u was refused though there is memory", item->index);
+    pool_accepted(load->executor->pool, NULL, 1, 1);
 }
 
 int load_submit_new(struct load *load, enum pilfer_placement placement)
