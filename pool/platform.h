@@ -3,8 +3,8 @@
  * The seam to the machine: threads, clocks, waiting, CPU clocks, work, memory.
  *
  * How it works. pool/, schedulers/ and workloads call only these functions and those of ordered.h; nothing there calls
- * pthreads, a clock, a futex or an allocator directly. Back ends lie in platform/: real.c (this machine). A simulated
- * one (virtual cores, virtual time) and an explored one (every interleaving chosen) will implement the same functions.
+ * pthreads, a clock, a futex or an allocator directly. Back ends lie in platform/: real.c (this machine) and explored.c
+ * (every interleaving chosen). A simulated one (virtual cores, virtual time) will implement the same functions.
  *
  * Time is unsigned nanoseconds of one monotonic clock; PLATFORM_FOREVER as a deadline means none.
  */
