@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* A workload's own words for events of a trace, kept per thread when --trace is given without a number. */
+/* Events that each thread keeps for a trace when --trace is given and trace-events is not. */
 #define TRACE_EVENTS_INITIAL "65536"
 
 /* --set KEY=... and --KEY ... may not contradict each other. */
