@@ -239,6 +239,8 @@ static int measure_all(const struct invocation *invocation, int64_t *sweep_id)
     if (status != EXIT_DONE)
         return status;
     status = check(&specification);
+    if (status == EXIT_DONE)
+        status = measure_check_targets(&specification);
     if (status == EXIT_DONE && invocation->options[OPTION_show_plan] == NULL &&
         duration_announce(&specification, "") != 0)
         status = EXIT_USAGE;

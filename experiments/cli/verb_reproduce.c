@@ -69,9 +69,11 @@ static int reproduce_published(const struct invocation *invocation)
         return EXIT_USAGE;
     if (invocation->options[OPTION_quick] != NULL)
         specification_set(&specification, "--quick", "tries", "1", stderr);
-    int status = EXIT_USAGE;
-    if (measure_override(invocation, &specification) == 0 &&
-        (invocation->options[OPTION_show_plan] != NULL || duration_announce(&specification, "") == 0))
+    int status = measure_override(invocation, &specification) == 0 ? measure_check_targets(&specification) : EXIT_USAGE;
+    if (status == EXIT_DONE && invocation->options[OPTION_show_plan] == NULL &&
+        duration_announce(&specification, "") != 0)
+        status = EXIT_USAGE;
+    if (status == EXIT_DONE)
         status = measure(invocation, &specification, false, &sweep_id);
     specification_fini(&specification);
     return stored_sweep_show(invocation, sweep_id, status, print_published);
