@@ -39,8 +39,8 @@ static void print_ratio(const struct fidelity_group *group, const struct fidelit
                         FILE *out)
 {
     char text[REPORT_RATIO_SIZE], marked[REPORT_RATIO_SIZE + 1];
-    struct interval ratio = fidelity_ratio(group, row, executor);
-    bool disturbed = ratio.count > 0 && fidelity_ratio_is_disturbed(group, row, executor);
+    bool disturbed;
+    struct interval ratio = fidelity_ratio(group, row, executor, &disturbed);
     report_ratio_text(&ratio, text);
     snprintf(marked, sizeof marked, "%s%s", disturbed ? "~" : "", text);
     fprintf(out, "  %-*s", width, marked);
@@ -161,7 +161,7 @@ static size_t say_factors(const char *label, const struct fidelity_group *group,
     double most = 0;
     for (size_t i = 0; i < group->count; i++) {
         double distance = fabs(log(fidelity_factor(group, &group->rows[i], executor)));
-        if (!isfinite(distance) || fidelity_is_base(&group->rows[i]))
+        if (!isfinite(distance) || cell_is_base(group->rows[i].cells[executor]))
             continue;
         count++;
         near += distance <= log(FIDELITY_FACTOR);
@@ -219,7 +219,7 @@ static const struct cell *first_of(const struct fidelity_cells *fidelity, size_t
 {
     for (size_t i = 0; i < fidelity->cells.count; i++) {
         const struct cell *cell = &fidelity->cells.cells[i];
-        if (fidelity_is_real(cell) == (executor == 0) &&
+        if (result_is_of_target(cell->first) == (executor == 0) &&
             strcmp(fidelity_text(cell, "label"), fidelity->executors[executor]) == 0)
             return cell;
     }
