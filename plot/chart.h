@@ -5,8 +5,8 @@
  * How it works. Repeats are grouped into cells (statistics.h), each cell is reduced to one interval, and the cells are
  * sorted into panels (mode, rate, workload, machine, connections; a map also: one scheduler or target each), series
  * (label or target, spin limit, and whatever else varies) and positions (max-workers, `default` to the right of the
- * numbers). Cells without max-workers become reference lines, and so does the one-worker cell with the lowest spin
- * limit.
+ * numbers). Cells without max-workers become reference lines beside cells that have it, else points at one tick;
+ * the one-worker cell with the lowest spin limit becomes a reference line as well.
  */
 #ifndef PILFER_PLOT_CHART_H
 #define PILFER_PLOT_CHART_H

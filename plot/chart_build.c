@@ -12,6 +12,7 @@
 
 #define CHART_BARS_PER_PANEL 36
 #define CHART_GROUP_GAP      0.8 /* between the groups of bars of two series */
+#define CHART_NO_KNOB        "(no knob)"
 
 /* Whether one one-worker cell is the better reference: the lower spin limit, then the lower value. */
 static bool chart_is_lower(const struct draft *draft, const struct draft *than)
@@ -149,6 +150,19 @@ static void chart_note_count(struct chart *chart, size_t count, const char *one,
     }
 }
 
+/* Where nothing has max-workers, lines across would stand before an axis without a tick: all are points at one. */
+static void chart_place_knobless(const struct chart *chart, struct draft_set *set)
+{
+    bool placed = chart->kind == PLOT_CPU_SPLIT; /* its bars need no number */
+    for (size_t i = 0; i < set->count && !placed; i++) {
+        placed = !isnan(set->drafts[i].workers.number);
+    }
+    for (size_t i = 0; i < set->count && !placed; i++) {
+        free(set->drafts[i].workers.text);
+        set->drafts[i].workers = (struct draft_key){.text = text_format("%s", CHART_NO_KNOB), .number = 0};
+    }
+}
+
 /* How many repeats stand behind each value, and what the bars are. */
 static void chart_notes(struct chart *chart, const struct chart_shared *shared)
 {
@@ -274,6 +288,7 @@ static void chart_build(struct chart *chart, const struct draft_set *drafts, boo
     struct draft_set set = *drafts;
     set.drafts += skipped;
     set.count -= skipped;
+    chart_place_knobless(chart, &set);
     struct chart_shared shared;
     chart_shared_init(&shared, &set);
     chart_titles(chart, &shared, plain);

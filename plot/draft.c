@@ -20,9 +20,9 @@
 #define DRAFT_VERSION_LIMIT 24
 
 static const char *const draft_measures[PLOT_KIND_COUNT] = {
-    [PLOT_CPU_VS_THREADS] = "router_cpu_percent",  [PLOT_CPU_PER_REQUEST] = "router_cpu_us_per_request",
-    [PLOT_CPU_SPLIT] = "router_cpu_percent",       [PLOT_HEATMAP] = "router_cpu_percent",
-    [PLOT_FIDELITY] = "router_cpu_us_per_request",
+    [PLOT_CPU_VS_THREADS] = CELL_CPU_PERCENT, [PLOT_CPU_PER_REQUEST] = CELL_CPU_US,
+    [PLOT_CPU_SPLIT] = CELL_CPU_PERCENT,      [PLOT_HEATMAP] = CELL_CPU_PERCENT,
+    [PLOT_FIDELITY] = CELL_CPU_US,
 };
 
 /* What the names of executors depend on: all cells of the sweep. */
@@ -32,19 +32,14 @@ struct draft_executors {
     bool several_targets; /* or more */
 };
 
-static const char *draft_target(const struct result *row)
-{
-    const char *target = result_get_text(row, "target");
-    return target != NULL && target[0] != '\0' && strcmp(target, "none") != 0 ? target : NULL;
-}
-
 static void draft_executors_init(struct draft_executors *executors, const struct cell_set *cells)
 {
     *executors = (struct draft_executors){0};
     for (size_t i = 0; i < cells->count; i++) {
-        const char *target = draft_target(cells->cells[i].first);
-        executors->models |= target == NULL;
-        executors->reals |= target != NULL;
+        const char *target = result_get_text(cells->cells[i].first, "target");
+        bool real = result_is_of_target(cells->cells[i].first);
+        executors->models |= !real;
+        executors->reals |= real;
         executors->several_targets |=
             target != NULL && executors->target != NULL && strcmp(target, executors->target) != 0;
         executors->target = target != NULL ? target : executors->target;
@@ -86,10 +81,14 @@ static char *draft_target_text(const char *target, const char *version, bool sev
 /* A target by name and version; the model by its label, with a word before it where there are targets, too. */
 static struct draft_key draft_key_executor(const struct result *row, const struct draft_executors *executors)
 {
-    const char *target = draft_target(row), *label = result_get_text(row, "label");
-    const char *version = result_get_text(row, "target_version");
-    char *text = target != NULL ? draft_target_text(target, version != NULL ? version : "", executors->several_targets)
-                                : text_format("%s%s", executors->reals ? "model " : "", label != NULL ? label : "");
+    const char *label = result_get_text(row, "label"), *version = result_get_text(row, "target_version");
+    char *text = NULL;
+    if (result_is_of_target(row)) {
+        const char *target = result_get_text(row, "target");
+        text = draft_target_text(target, version != NULL ? version : "", executors->several_targets);
+    } else {
+        text = text_format("%s%s", executors->reals ? "model " : "", label != NULL ? label : "");
+    }
     struct draft_key key = draft_key_text(text);
     free(text);
     return key;
@@ -204,7 +203,7 @@ static void draft_keys(struct draft *draft, const struct draft_executors *execut
     draft->panel[DRAFT_PANEL_SPIN] = draft_key_text("");
     draft->panel[DRAFT_PANEL_LABEL] = draft_key_text("");
     draft->panel[DRAFT_PANEL_OTHERS] = draft_key_text("");
-    draft->is_real = draft_target(row) != NULL;
+    draft->is_real = result_is_of_target(row);
     draft->series[DRAFT_LABEL] = draft_key_executor(row, executors);
     draft->series[DRAFT_SPIN] = draft_key_knob(row, "spin_limit", "spin_limit_resolved");
     draft->series[DRAFT_OTHERS] = draft_key_text("");
@@ -241,12 +240,11 @@ static bool draft_init(struct draft *draft, const struct cell *cell, enum plot_k
         known = value.count > 0 && isfinite(value.median);
     }
     if (!known) {
-        double valid = 0;
         bool any = false;
         for (uint32_t i = 0; i < cell->count; i++) {
-            any |= result_get_number(cell->rows[i], "valid", &valid) && valid != 0;
+            any |= result_is_used(cell->rows[i], true);
         }
-        bool foreign = kind == PLOT_CPU_SPLIT && draft_target(cell->first) != NULL;
+        bool foreign = kind == PLOT_CPU_SPLIT && result_is_of_target(cell->first);
         set->unstamped += any && foreign;
         set->unknown += any && !foreign;
         set->invalid += !any;

@@ -9,11 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIDELITY_MEASURE     "router_cpu_us_per_request"
 #define FIDELITY_COLUMNS_MAX 3
-#define FIDELITY_LINEAR_SPAN                                                                 \
-    4.0 /* from the lowest to the highest value; a wider span is drawn on a logarithmic axis \
-         */
+#define FIDELITY_LINEAR_SPAN 4.0 /* from the lowest to the highest value; a wider one gets a logarithmic axis */
 
 /* ---- ratios ---- */
 
@@ -21,8 +18,7 @@ static const struct draft *fidelity_base(const struct draft_set *set, const stru
 {
     for (size_t i = 0; i < set->count; i++) {
         const struct draft *base = &set->drafts[i];
-        if (base->workers.number == 1 && draft_spin(base)->number == 0 && strands_is_executor(base, draft) &&
-            draft_panel_compare(base, draft) == 0) {
+        if (cell_is_base(base->cell) && strands_is_executor(base, draft) && draft_panel_compare(base, draft) == 0) {
             return base;
         }
     }
@@ -36,11 +32,7 @@ static bool fidelity_relate_one(const struct draft_set *set, struct draft *draft
     if (base == NULL) {
         return false;
     }
-    draft->value = cell_ratio(draft->cell, base->cell, FIDELITY_MEASURE);
-    if (draft->value.count == 0) {
-        draft->value = cell_ratio_unrejected(draft->cell, base->cell, FIDELITY_MEASURE);
-        draft->disturbed_only = true;
-    }
+    draft->value = cell_ratio_or_disturbed(draft->cell, base->cell, CELL_CPU_US, &draft->disturbed_only);
     return isfinite(draft->value.median) && draft->value.low > 0;
 }
 

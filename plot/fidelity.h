@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The picture `fidelity`: the model beside real runtimes. Levels differ (the model does not parse what a real server
- * parses), shapes can be compared: every value is the ratio to what the same executor needs with one worker and spin
+ * The picture `fidelity`: the model beside real runtimes. Levels differ, as what the model's work items cost is an
+ * estimate; shapes can be compared: every value is the ratio to what the same executor needs with one worker and spin
  * limit 0, in the same mode and at the same rate.
  *
  * How it works. The ratio of two cells comes from their repeats block by block (cell_ratio in statistics.h). A panel

@@ -12,6 +12,7 @@
 #define LAYOUT_SERIES_DIRECT 8  /* more series than this go into a key */
 #define LAYOUT_TITLE_DIRECT  18 /* and so do longer names */
 #define LAYOUT_PANELS_MAX    16
+#define LAYOUT_WIDE_EXTRA    0.7 /* of a character: what a wide letter takes beyond one */
 
 static const struct layout_font layout_font_picture = {.size = 22, .character = 12.9, .line = 29};
 static const struct layout_font layout_font_small = {.size = 17, .character = 9.0, .line = 22};
@@ -78,6 +79,20 @@ static void layout_columns(struct layout *layout, const struct chart *chart, uin
     layout->width = width > 0 ? width : columns * panel;
 }
 
+/* Characters that the longest name at the end of a line takes; wide letters take more than one. */
+static double layout_direct_width(const struct chart *chart)
+{
+    double widest = 0;
+    for (uint32_t i = 0; i < chart->series_count; i++) {
+        double width = (double)text_width(chart->series_titles[i]);
+        for (const char *at = chart->series_titles[i]; (at = strpbrk(at, "mwMW")) != NULL; at++) {
+            width += LAYOUT_WIDE_EXTRA;
+        }
+        widest = fmax(widest, width);
+    }
+    return widest;
+}
+
 static void layout_margins(struct layout *layout, const struct chart *chart)
 {
     double character = layout->font.character;
@@ -86,7 +101,7 @@ static void layout_margins(struct layout *layout, const struct chart *chart)
                      chart->series_count <= LAYOUT_SERIES_DIRECT && layout_series_width(chart) <= LAYOUT_TITLE_DIRECT;
     double tick = chart->kind == PLOT_HEATMAP ? fmax(layout_series_width(chart), 2) : 5;
     layout->left = (tick + (layout->format == LAYOUT_TEXT ? 7 : 3.5)) * character;
-    layout->right = (layout->direct ? layout_series_width(chart) + 1 : chart->kind == PLOT_HEATMAP ? 4 : 2) * character;
+    layout->right = (layout->direct ? layout_direct_width(chart) + 1 : chart->kind == PLOT_HEATMAP ? 4 : 2) * character;
 }
 
 /* Rows of a key that is set out in columns as wide as its widest entry. */

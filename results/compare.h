@@ -14,13 +14,13 @@
 #ifndef PILFER_RESULTS_COMPARE_H
 #define PILFER_RESULTS_COMPARE_H
 
-#include "results.h"
+#include "statistics.h"
 
 #include <stdio.h>
 
 /* X(name, column, words, more is better) */
 #define COMPARE_NUMBERS(X)                                        \
-    X(CPU, "router_cpu_us_per_request", "CPU per request", false) \
+    X(CPU, CELL_CPU_US, "CPU per request", false) \
     X(RPS, "rps", "RPS", true)                                    \
     X(P99, "latency_us_p99", "p99 latency", false)
 

@@ -13,7 +13,7 @@
 const struct measure measures[] = {
     {"rps", {"", "RPS"}, .has_bounds = true},
     {"router_cpu_percent", {"router", "CPU %"}, .has_bounds = true},
-    {"router_cpu_us_per_request", {"CPU us", "/request"}, .has_bounds = true},
+    {CELL_CPU_US, {"CPU us", "/request"}, .has_bounds = true},
     {"latency_us_p50", {"p50", "us"}, .is_paced_only = true},
     {"latency_us_p99", {"p99", "us"}, .is_paced_only = true},
     {"extension_cpu_percent", {"ext.", "CPU %"}},
@@ -280,7 +280,7 @@ static size_t end_of_run(const struct group *group, size_t first)
 
 static bool has_values(const struct cell *cell)
 {
-    return cell_interval(cell, "router_cpu_us_per_request", false).count > 0;
+    return cell_interval(cell, CELL_CPU_US, false).count > 0;
 }
 
 /* "25 against 1 at spin-limit 0: 1.48 [1.41 1.55]", one line per run of cells that differ in max-workers only. */
@@ -301,7 +301,7 @@ static void write_most_against_fewest(FILE *stream, const struct group *group)
             heap_or_end(NULL);
         }
         fputs(lines++ == 0 ? "CPU per request, most against fewest max-workers:\n" : "", stream);
-        report_ratio_line(stream, words, most, fewest, "router_cpu_us_per_request");
+        report_ratio_line(stream, words, most, fewest, CELL_CPU_US);
         free(words);
         free(where);
     }
@@ -311,7 +311,7 @@ static void write_most_against_fewest(FILE *stream, const struct group *group)
 static bool add_pair(struct word_list *together, const struct cell *below, const struct cell *above)
 {
     char text[REPORT_RATIO_SIZE], first[AXIS_TEXT_SIZE], second[AXIS_TEXT_SIZE];
-    struct interval ratio = cell_ratio(above, below, "router_cpu_us_per_request");
+    struct interval ratio = cell_ratio(above, below, CELL_CPU_US);
     if (!isnan(ratio.median) && ratio.low <= 1 && ratio.high >= 1) {
         word_list_add(together, "%s and %s %s", axis_text(below, "max_workers", first),
                       axis_text(above, "max_workers", second), report_ratio_text(&ratio, text));

@@ -223,6 +223,20 @@ const char *result_get_text(const struct result *result, const char *name)
     return found ? result->settings[position].text : NULL;
 }
 
+bool result_is_of_target(const struct result *result)
+{
+    return result->columns[RESULT_target].kind == RESULT_KNOWN_TEXT;
+}
+
+bool result_is_used(const struct result *result, bool disturbed_too)
+{
+    const struct result_value *valid = &result->columns[RESULT_valid];
+    const struct result_value *disturbed = &result->columns[RESULT_disturbed];
+    bool is_valid = valid->kind == RESULT_KNOWN_NUMBER && valid->number != 0;
+    bool is_disturbed = disturbed->kind == RESULT_KNOWN_NUMBER && disturbed->number != 0;
+    return is_valid && (disturbed_too || !is_disturbed);
+}
+
 void result_set_fini(struct result_set *set)
 {
     for (size_t i = 0; i < set->count; i++) {

@@ -129,6 +129,11 @@ bool result_get_number(const struct result *result, const char *name, double *ou
 /* A column or setting by name; NULL if unknown. Numbers are not converted. */
 const char *result_get_text(const struct result *result, const char *name);
 
+/* Whether a foreign server was measured. Rows of the model have no target at all; one may be called "none". */
+bool result_is_of_target(const struct result *result);
+/* Whether the repeat is valid, and undisturbed unless disturbed_too. */
+bool result_is_used(const struct result *result, bool disturbed_too);
+
 /* Many repeats. */
 struct result_set {
     struct result *rows;

@@ -12,6 +12,7 @@
  * Rigorous benchmarking in reasonable time, 2013 (ratios with intervals). Hoare, Algorithm 65: Find, 1961.
  */
 #include "statistics.h"
+#include "decimal.h"
 #include "heap.h"
 #include "texts.h"
 
@@ -434,10 +435,18 @@ void cell_set_fini(struct cell_set *cells)
     *cells = (struct cell_set){0};
 }
 
-static bool is_used(const struct result *row, bool disturbed_too)
+static double knob_number(const struct cell *cell, enum result_column word, enum result_column resolved)
 {
-    return number_or(&row->columns[RESULT_valid], 0) != 0 &&
-           (disturbed_too || number_or(&row->columns[RESULT_disturbed], 0) == 0);
+    const struct result_value *columns = cell->first->columns;
+    double number;
+    bool is_number = columns[word].text != NULL && decimal_parse(columns[word].text, &number);
+    return is_number ? number : number_or(&columns[resolved], NAN);
+}
+
+bool cell_is_base(const struct cell *cell)
+{
+    return knob_number(cell, RESULT_max_workers, RESULT_max_workers_resolved) == 1 &&
+           knob_number(cell, RESULT_spin_limit, RESULT_spin_limit_resolved) == 0;
 }
 
 /* Values of the cell's used repeats, and their repeat numbers if wanted; returns how many. */
@@ -448,7 +457,8 @@ static size_t used_values(const struct cell *cell, const char *name, bool distur
     for (uint32_t i = 0; i < cell->count; i++) {
         const struct result *row = cell->rows[i];
         double requests = number_or(&row->columns[RESULT_requests], 0), value;
-        if (!is_used(row, disturbed_too) || !result_get_number(row, name, &value) || (per_request && requests <= 0)) {
+        if (!result_is_used(row, disturbed_too) || !result_get_number(row, name, &value) ||
+            (per_request && requests <= 0)) {
             continue;
         }
         values[count] = per_request ? value / requests : value;
@@ -548,6 +558,18 @@ struct interval cell_ratio(const struct cell *above, const struct cell *below, c
 struct interval cell_ratio_unrejected(const struct cell *above, const struct cell *below, const char *name)
 {
     return ratio_of(above, below, name, is_one_sweep(above, below), true);
+}
+
+struct interval cell_ratio_or_disturbed(const struct cell *above, const struct cell *below, const char *name,
+                                        bool *disturbed)
+{
+    struct interval ratio = cell_ratio(above, below, name);
+    *disturbed = false;
+    if (ratio.count == 0) {
+        ratio = cell_ratio_unrejected(above, below, name);
+        *disturbed = ratio.count > 0;
+    }
+    return ratio;
 }
 
 struct interval cell_ratio_apart(const struct cell *above, const struct cell *below, const char *name)

@@ -16,6 +16,10 @@
 
 #define STATISTICS_INTERVAL_MINIMUM 6
 
+/* What cells are compared by. */
+#define CELL_CPU_US      "router_cpu_us_per_request"
+#define CELL_CPU_PERCENT "router_cpu_percent"
+
 struct interval {
     double median, low, high; /* NaN without values */
     uint32_t count;           /* values used */
@@ -47,6 +51,10 @@ struct cell_set {
 void cell_set_init(struct cell_set *cells, const struct result_set *set);
 void cell_set_fini(struct cell_set *cells);
 
+/* Whether it is the setting to which others are ratios: one worker, spin limit 0. A word ("default") is what it was
+ * resolved to. */
+bool cell_is_base(const struct cell *cell);
+
 /* Interval of a number over a cell's valid repeats. disturbed_too: do not leave out disturbed ones. */
 struct interval cell_interval(const struct cell *cell, const char *name, bool disturbed_too);
 
@@ -60,6 +68,10 @@ struct interval cell_interval_per_request(const struct cell *cell, const char *n
 struct interval cell_ratio(const struct cell *above, const struct cell *below, const char *name);
 /* The same with nothing rejected: disturbed repeats too. */
 struct interval cell_ratio_unrejected(const struct cell *above, const struct cell *below, const char *name);
+/* Over the undisturbed repeats, or, where one of the two cells has none, over all valid ones; *disturbed out: it stands
+ * on these. */
+struct interval cell_ratio_or_disturbed(const struct cell *above, const struct cell *below, const char *name,
+                                        bool *disturbed);
 
 /* The same without pairing: for cells of two sweeps, whose numbers may be equal by chance (two stores). */
 struct interval cell_ratio_apart(const struct cell *above, const struct cell *below, const char *name);

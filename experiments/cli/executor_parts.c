@@ -15,9 +15,9 @@
 /* The caller frees. */
 static char *name_of(const struct result *row)
 {
-    const char *target = result_get_text(row, "target"), *label = result_get_text(row, "label");
-    if (target != NULL && strcmp(target, "none") != 0)
-        return memory_format(TARGET_PREFIX "%s", target);
+    const char *label = result_get_text(row, "label");
+    if (result_is_of_target(row))
+        return memory_format(TARGET_PREFIX "%s", result_get_text(row, "target"));
     return memory_copy_text(label != NULL ? label : "");
 }
 

@@ -5,6 +5,7 @@
 #include "fidelity.h"
 
 #include "decimal.h"
+#include "duration.h"
 #include "fidelity_costs.h"
 #include "fidelity_report.h"
 #include "measure.h"
@@ -24,6 +25,8 @@
 
 /* How often each cell is measured from which the costs are set. */
 #define COST_REPEATS "6"
+
+#define COST_WORDS "before them, to set " COST ", "
 
 static const enum plot_kind picture_kinds[] = {PLOT_FIDELITY};
 static const struct pictures pictures = {picture_kinds, 1};
@@ -81,26 +84,31 @@ static int measure_costs(const struct invocation *invocation, int64_t *sweep_id)
     if (status != EXIT_DONE)
         return status;
     status = cut_to_costs(&specification);
+    if (status == EXIT_DONE && duration_announce(&specification, COST_WORDS) != 0)
+        status = EXIT_USAGE;
     if (status == EXIT_DONE)
         status = measure(invocation, &specification, true, sweep_id);
     specification_fini(&specification);
     return status;
 }
 
+/* Repeats that are invalid or could not be measured leave the cost to the others, if it can be had from them. */
 static int find_cost(const struct invocation *invocation, double *cost)
 {
     struct stored_sweep stored;
     int64_t sweep_id = 0;
-    int status = measure_costs(invocation, &sweep_id);
-    if (sweep_id == 0 || (status != EXIT_DONE && status != EXIT_INVALID))
-        return status;
-    status = stored_sweep_of_id(invocation, sweep_id, &stored);
+    int measured = measure_costs(invocation, &sweep_id);
+    if (sweep_id == 0 || (measured != EXIT_DONE && measured != EXIT_INVALID && measured != EXIT_SURROUNDINGS))
+        return measured;
+    int status = stored_sweep_of_id(invocation, sweep_id, &stored);
     if (status != EXIT_DONE)
         return status;
     *cost = fidelity_costs_find(&stored.rows);
     fidelity_costs_say(&stored.rows, *cost);
     stored_sweep_fini(&stored);
-    return isfinite(*cost) ? EXIT_DONE : EXIT_INVALID;
+    if (isfinite(*cost))
+        return EXIT_DONE;
+    return measured != EXIT_DONE ? measured : EXIT_INVALID;
 }
 
 /* ---- the sweep ---- */
@@ -232,6 +240,11 @@ static int measure_all(const struct invocation *invocation, int64_t *sweep_id)
         return status;
     status = check(&specification);
     if (status == EXIT_DONE)
+        status = measure_check_targets(&specification);
+    if (status == EXIT_DONE && invocation->options[OPTION_show_plan] == NULL &&
+        duration_announce(&specification, "") != 0)
+        status = EXIT_USAGE;
+    if (status == EXIT_DONE)
         status = set_cost(invocation, &specification);
     if (status == EXIT_DONE)
         status = measure(invocation, &specification, false, sweep_id);
@@ -302,21 +315,18 @@ int fidelity_print(const struct invocation *invocation, const struct stored_swee
     return EXIT_DONE;
 }
 
+static int print_and_draw(const struct invocation *invocation, const struct stored_sweep *stored)
+{
+    fidelity_print(invocation, stored);
+    fflush(stdout);
+    return pictures_draw(invocation, &pictures, stored);
+}
+
 int fidelity_reproduce(const struct invocation *invocation)
 {
-    struct stored_sweep stored;
     int64_t sweep_id = 0;
     if (pictures_check(invocation, &pictures) != 0)
         return EXIT_USAGE;
     int status = measure_all(invocation, &sweep_id);
-    if (sweep_id == 0 || (status != EXIT_DONE && status != EXIT_INVALID))
-        return status;
-    int printed = stored_sweep_of_id(invocation, sweep_id, &stored);
-    if (printed == EXIT_DONE) {
-        fidelity_print(invocation, &stored);
-        fflush(stdout);
-        printed = pictures_draw(invocation, &pictures, &stored);
-        stored_sweep_fini(&stored);
-    }
-    return status != EXIT_DONE ? status : printed;
+    return stored_sweep_show(invocation, sweep_id, status, print_and_draw);
 }

@@ -3,7 +3,8 @@
  * `pilfer reproduce --fidelity`: models of a runtime's pool held against the runtime itself.
  *
  * How it works. Work items of the models cost what is estimated for the original, times item-cost-percent. That one
- * number is set from one cell alone, the paced one with one worker and spin limit 0: a small sweep of its own,
+ * number is set from one cell alone, of one worker and spin limit 0, in the mode and at the rate that come first in the
+ * sweep's part `paced` (a --set of mode or rate changes them; both are told): a small sweep of its own,
  * `fidelity-costs`, measures the real runtime there and the first model at two costs, and the line through the two
  * gives the cost at which the model would take what the runtime takes. The sweep `fidelity` then runs with it. A person
  * who gives item-cost-percent is taken at their word, and nothing is set.

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CPU_US "router_cpu_us_per_request"
-
 /* ---- order in the cells ---- */
 
 const char *fidelity_text(const struct cell *cell, const char *name)
@@ -21,17 +19,11 @@ const char *fidelity_text(const struct cell *cell, const char *name)
     return text != NULL ? text : "";
 }
 
-bool fidelity_is_real(const struct cell *cell)
-{
-    const char *target = fidelity_text(cell, "target");
-    return target[0] != '\0' && strcmp(target, "none") != 0;
-}
-
 /* The first place is the real runtime's: a model may have the same name. */
 static size_t executor_index(struct fidelity_cells *fidelity, const struct cell *cell)
 {
     const char *label = fidelity_text(cell, "label");
-    if (fidelity_is_real(cell)) {
+    if (result_is_of_target(cell->first)) {
         if (fidelity->executors[0] == NULL)
             fidelity->executors[0] = label;
         return strcmp(fidelity->executors[0], label) == 0 ? 0 : FIDELITY_EXECUTORS_MAX;
@@ -144,28 +136,19 @@ void fidelity_cells_fini(struct fidelity_cells *fidelity)
 
 /* ---- numbers ---- */
 
-bool fidelity_is_base(const struct fidelity_row *row)
-{
-    return strcmp(row->max_workers, "1") == 0 && strcmp(row->spin_limit, "0") == 0;
-}
-
 static const struct cell *base_of(const struct fidelity_group *group, size_t executor)
 {
     for (size_t i = 0; i < group->count; i++) {
-        if (fidelity_is_base(&group->rows[i]))
-            return group->rows[i].cells[executor];
+        const struct cell *cell = group->rows[i].cells[executor];
+        if (cell != NULL && cell_is_base(cell))
+            return cell;
     }
     return NULL;
 }
 
 bool fidelity_is_disturbed(const struct cell *cell)
 {
-    return cell != NULL && cell_interval(cell, CPU_US, false).count == 0;
-}
-
-bool fidelity_ratio_is_disturbed(const struct fidelity_group *group, const struct fidelity_row *row, size_t executor)
-{
-    return fidelity_is_disturbed(row->cells[executor]) || fidelity_is_disturbed(base_of(group, executor));
+    return cell != NULL && cell_interval(cell, CELL_CPU_US, false).count == 0;
 }
 
 double fidelity_median(const struct cell *cell, const char *name, bool per_request)
@@ -179,31 +162,26 @@ double fidelity_median(const struct cell *cell, const char *name, bool per_reque
 
 double fidelity_cpu_us(const struct cell *cell)
 {
-    return fidelity_median(cell, CPU_US, false);
+    return fidelity_median(cell, CELL_CPU_US, false);
 }
 
-struct interval fidelity_ratio(const struct fidelity_group *group, const struct fidelity_row *row, size_t executor)
+struct interval fidelity_ratio(const struct fidelity_group *group, const struct fidelity_row *row, size_t executor,
+                               bool *disturbed)
 {
     const struct cell *cell = row->cells[executor], *base = base_of(group, executor);
+    *disturbed = false;
     if (cell == NULL || base == NULL)
         return (struct interval){.median = NAN, .low = NAN, .high = NAN};
-    return fidelity_ratio_is_disturbed(group, row, executor) ? cell_ratio_unrejected(cell, base, CPU_US)
-                                                             : cell_ratio(cell, base, CPU_US);
+    return cell_ratio_or_disturbed(cell, base, CELL_CPU_US, disturbed);
 }
 
 double fidelity_factor(const struct fidelity_group *group, const struct fidelity_row *row, size_t executor)
 {
-    return fidelity_ratio(group, row, executor).median / fidelity_ratio(group, row, 0).median;
+    bool ignored;
+    return fidelity_ratio(group, row, executor, &ignored).median / fidelity_ratio(group, row, 0, &ignored).median;
 }
 
 /* ---- agreement ---- */
-
-static bool is_used(const struct result *row, bool disturbed_too)
-{
-    double valid, disturbed;
-    return result_get_number(row, "valid", &valid) && valid != 0 &&
-           (disturbed_too || !result_get_number(row, "disturbed", &disturbed) || disturbed == 0);
-}
 
 /* The median of every second repeat: those whose number leaves this rest. */
 static double half_median(const struct cell *cell, uint64_t rest)
@@ -214,8 +192,8 @@ static double half_median(const struct cell *cell, uint64_t rest)
     for (uint32_t i = 0; i < cell->count; i++) {
         double repeat;
         if (result_get_number(cell->rows[i], "repeat", &repeat) && (uint64_t)repeat % 2 == rest &&
-            is_used(cell->rows[i], disturbed_too))
-            count += result_get_number(cell->rows[i], CPU_US, &values[count]);
+            result_is_used(cell->rows[i], disturbed_too))
+            count += result_get_number(cell->rows[i], CELL_CPU_US, &values[count]);
     }
     double median = statistics_median(values, count);
     free(values);

@@ -46,24 +46,20 @@ struct fidelity_cells {
 void fidelity_cells_init(struct fidelity_cells *fidelity, const struct result_set *set);
 void fidelity_cells_fini(struct fidelity_cells *fidelity);
 
-/* Whether the cell is one of a target. */
-bool fidelity_is_real(const struct cell *cell);
 /* A text of the cell's parameters; "" if it has none of that name. */
 const char *fidelity_text(const struct cell *cell, const char *name);
 
-/* The setting that the others are ratios to: one worker, spin limit 0. */
-bool fidelity_is_base(const struct fidelity_row *row);
-
-/* Whether a cell has no undisturbed repeat to stand on; of a row: whether the executor's ratio has not. */
+/* Whether a cell has no undisturbed repeat to stand on. */
 bool fidelity_is_disturbed(const struct cell *cell);
-bool fidelity_ratio_is_disturbed(const struct fidelity_group *group, const struct fidelity_row *row, size_t executor);
 
 /* Median of CPU per request, or of any number; per_request: of a count, divided by the requests. NaN without values. */
 double fidelity_cpu_us(const struct cell *cell);
 double fidelity_median(const struct cell *cell, const char *name, bool per_request);
 
-/* CPU per request as ratio to the executor's own base; all NaN if one of the two is missing. */
-struct interval fidelity_ratio(const struct fidelity_group *group, const struct fidelity_row *row, size_t executor);
+/* CPU per request as ratio to the executor's own base (cell_is_base); all NaN if one of the two is missing. *disturbed
+ * out: it stands on disturbed repeats, as one of the two has no others. */
+struct interval fidelity_ratio(const struct fidelity_group *group, const struct fidelity_row *row, size_t executor,
+                               bool *disturbed);
 /* The model's ratio in units of the runtime's; NaN where one is missing. */
 double fidelity_factor(const struct fidelity_group *group, const struct fidelity_row *row, size_t executor);
 

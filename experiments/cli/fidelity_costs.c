@@ -13,8 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-#define CPU_US "router_cpu_us_per_request"
-
 /* What a set must hold: one cell of a target and two of one model. */
 struct three {
     const struct cell *real, *models[2];
@@ -26,7 +24,7 @@ static bool find_three(const struct cell_set *cells, struct three *out)
     size_t reals = 0, models = 0;
     for (size_t i = 0; i < cells->count; i++) {
         const struct cell *cell = &cells->cells[i];
-        if (fidelity_is_real(cell)) {
+        if (result_is_of_target(cell->first)) {
             out->real = cell;
             reals++;
         } else if (models == 2 || !decimal_parse(fidelity_text(cell, "item_cost_percent"), &out->costs[models])) {
@@ -55,9 +53,9 @@ double fidelity_costs_find(const struct result_set *set)
     cell_set_init(&cells, set);
     if (find_three(&cells, &three)) {
         const bool disturbed_too = is_disturbed(&three);
-        const double real_us = cell_interval(three.real, CPU_US, disturbed_too).median;
-        const double first_us = cell_interval(three.models[0], CPU_US, disturbed_too).median;
-        const double second_us = cell_interval(three.models[1], CPU_US, disturbed_too).median;
+        const double real_us = cell_interval(three.real, CELL_CPU_US, disturbed_too).median;
+        const double first_us = cell_interval(three.models[0], CELL_CPU_US, disturbed_too).median;
+        const double second_us = cell_interval(three.models[1], CELL_CPU_US, disturbed_too).median;
         const double us_per_percent = (second_us - first_us) / (three.costs[1] - three.costs[0]);
         const double met = three.costs[0] + (real_us - first_us) / us_per_percent;
         if (us_per_percent > 0 && met <= FIDELITY_COST_MAX) /* false also for what is not a number */
@@ -77,14 +75,27 @@ bool fidelity_costs_are_disturbed(const struct result_set *set)
     return disturbed;
 }
 
+/* "paced at 1000/s", or "closed". */
+static void mode_text(const struct cell *cell, char *out, size_t size)
+{
+    char rate[DECIMAL_SIZE];
+    double rate_rps;
+    const char *mode = fidelity_text(cell, "mode");
+    if (strcmp(mode, "paced") == 0 && result_get_number(cell->first, "rate_rps", &rate_rps))
+        snprintf(out, size, "%s at %s/s", mode, decimal_print(rate_rps, rate));
+    else
+        snprintf(out, size, "%s loop", mode);
+}
+
 static void say_cell(const struct cell *cell, bool disturbed_too)
 {
     const char *tried = fidelity_text(cell, "item_cost_percent");
-    const struct interval cpu_us = cell_interval(cell, CPU_US, disturbed_too);
-    char text[64];
+    const struct interval cpu_us = cell_interval(cell, CELL_CPU_US, disturbed_too);
+    char text[64], mode[DECIMAL_SIZE + 32];
     reproduction_interval(&cpu_us, 1, text, sizeof text);
-    complain("reproduce: one worker, spin limit 0: %s%s%s%s: %s us of CPU per request, %u repeats",
-             fidelity_is_real(cell) ? "target " : "model ", fidelity_text(cell, "label"),
+    mode_text(cell, mode, sizeof mode);
+    complain("reproduce: %s, one worker, spin limit 0: %s%s%s%s: %s us of CPU per request, %u repeats", mode,
+             result_is_of_target(cell->first) ? "target " : "model ", fidelity_text(cell, "label"),
              tried[0] != '\0' ? " with item costs of " : "", tried, text, cpu_us.count);
 }
 

@@ -26,7 +26,8 @@ double fidelity_costs_find(const struct result_set *set);
 /* Whether that stands on disturbed repeats, in all three cells: one of them has no others. */
 bool fidelity_costs_are_disturbed(const struct result_set *set);
 
-/* Tells on standard error which number was set, and from what; or, for NaN, that it cannot be. */
+/* Tells on standard error which number was set, and from what, with its mode and rate; or, for NaN, that it cannot be.
+ */
 void fidelity_costs_say(const struct result_set *set, double cost);
 
 #endif

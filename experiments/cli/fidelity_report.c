@@ -39,8 +39,8 @@ static void print_ratio(const struct fidelity_group *group, const struct fidelit
                         FILE *out)
 {
     char text[REPORT_RATIO_SIZE], marked[REPORT_RATIO_SIZE + 1];
-    struct interval ratio = fidelity_ratio(group, row, executor);
-    bool disturbed = ratio.count > 0 && fidelity_ratio_is_disturbed(group, row, executor);
+    bool disturbed;
+    struct interval ratio = fidelity_ratio(group, row, executor, &disturbed);
     report_ratio_text(&ratio, text);
     snprintf(marked, sizeof marked, "%s%s", disturbed ? "~" : "", text);
     fprintf(out, "  %-*s", width, marked);
@@ -123,6 +123,13 @@ static void print_counters(const struct fidelity_cells *fidelity, const struct f
 
 /* ---- what follows ---- */
 
+/* Of two orders without a relation the rank correlation has mean 0 and variance 1 / (count - 1) (Kendall, Rank
+ * Correlation Methods): one-sided, 5 %. */
+static bool is_beyond_chance(double correlation, size_t count)
+{
+    return correlation * sqrt((double)count - 1) > 1.645;
+}
+
 static void say_correlation(const char *label, const struct fidelity_group *group, size_t executor, FILE *out)
 {
     char own[DECIMAL_SIZE], ceiling[DECIMAL_SIZE], share[DECIMAL_SIZE];
@@ -135,10 +142,11 @@ static void say_correlation(const char *label, const struct fidelity_group *grou
     }
     fixed(agreement.correlation, 2, own);
     fixed(agreement.ceiling, 2, ceiling);
-    if (agreement.ceiling <= 0) {
+    if (!is_beyond_chance(agreement.ceiling, agreement.count)) {
         reproduction_say(out,
                          "%s: rank correlation %s over %zu settings, but the runtime does not repeat its own order "
-                         "(%s, odd repeats against even ones): no model can be judged by it here.",
+                         "better than chance would (%s, odd repeats against even ones): no model can be judged by it "
+                         "here.",
                          label, own, agreement.count, ceiling);
         return;
     }
@@ -161,7 +169,7 @@ static size_t say_factors(const char *label, const struct fidelity_group *group,
     double most = 0;
     for (size_t i = 0; i < group->count; i++) {
         double distance = fabs(log(fidelity_factor(group, &group->rows[i], executor)));
-        if (!isfinite(distance) || fidelity_is_base(&group->rows[i]))
+        if (!isfinite(distance) || cell_is_base(group->rows[i].cells[executor]))
             continue;
         count++;
         near += distance <= log(FIDELITY_FACTOR);
@@ -219,7 +227,7 @@ static const struct cell *first_of(const struct fidelity_cells *fidelity, size_t
 {
     for (size_t i = 0; i < fidelity->cells.count; i++) {
         const struct cell *cell = &fidelity->cells.cells[i];
-        if (fidelity_is_real(cell) == (executor == 0) &&
+        if (result_is_of_target(cell->first) == (executor == 0) &&
             strcmp(fidelity_text(cell, "label"), fidelity->executors[executor]) == 0)
             return cell;
     }

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* A workload's own words for events of a trace, kept per thread when --trace is given without a number. */
+/* Events that each thread keeps for a trace when --trace is given and trace-events is not. */
 #define TRACE_EVENTS_INITIAL "65536"
 
 /* --set KEY=... and --KEY ... may not contradict each other. */
@@ -118,23 +118,33 @@ static bool nothing_is_here(const struct specification *specification, uint32_t 
     return !any_here;
 }
 
-/* Writes the faults of target files and of the command; returns how many. */
-static int check_target(const struct specification *specification, uint32_t part, const char *selector)
+/* Whether a part before this one names the target as well: its faults were told then. */
+static bool was_told(const struct specification *specification, uint32_t part, uint32_t parameter, const char *selector)
+{
+    for (uint32_t before = 0; before < part; before++) {
+        const struct specification_axis *axis = specification_axis(specification, before, parameter);
+        for (uint32_t i = 0; axis != NULL && i < axis->count; i++) {
+            if (strcmp(axis->values[i], selector) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Writes the faults of the command, where the target takes one; returns how many. */
+static int check_command(const struct specification *specification, uint32_t part, const struct target_use *use)
 {
     const struct specification_axis *axis =
         specification_axis(specification, part, (uint32_t)parameter_find("command"));
-    const struct target_use *use;
     char message[COMMAND_MESSAGE_SIZE];
     uint32_t used;
-    int faults = target_check(selector, stderr);
-    if (faults > 0 || (use = target_find(selector)) == NULL ||
-        (use->target.placeholders & PLACEHOLDER_BIT(command)) == 0 || axis == NULL)
-        return faults;
+    if (axis == NULL || (use->target.placeholders & PLACEHOLDER_BIT(command)) == 0)
+        return 0;
     if (!command_line_check(axis->values[0], TARGET_COMMAND_PLACEHOLDERS, &used, message)) {
         fprintf(stderr, "command: %s\n", message);
         return 1;
     }
-    if ((used & PLACEHOLDER_BIT(port)) == 0) {
+    if (((use->target.placeholders | used) & PLACEHOLDER_BIT(port)) == 0) {
         fprintf(stderr, "command: found no {port}, expected it: the server must be told where to listen\n");
         return 1;
     }
@@ -163,16 +173,19 @@ static int check_command_is_used(const struct specification *specification)
     return 1;
 }
 
-/* Target files are read, and their faults told, before anything is planned. EXIT_DONE; EXIT_USAGE; EXIT_SURROUNDINGS
- * after a line when no target is here that was asked for. */
-static int check_targets(const struct specification *specification)
+int measure_check_targets(const struct specification *specification)
 {
     uint32_t parameter = (uint32_t)parameter_find("target");
     int faults = 0;
     for (uint32_t part = 0; part < specification_part_count(specification); part++) {
         const struct specification_axis *axis = specification_axis(specification, part, parameter);
-        for (uint32_t i = 0; axis != NULL && i < axis->count; i++)
-            faults += check_target(specification, part, axis->values[i]);
+        for (uint32_t i = 0; axis != NULL && i < axis->count; i++) {
+            const struct target_use *use = target_find(axis->values[i]);
+            if (use != NULL)
+                faults += check_command(specification, part, use);
+            else if (!was_told(specification, part, parameter, axis->values[i]))
+                faults += target_check(axis->values[i], stderr);
+        }
     }
     if (faults == 0)
         faults = check_command_is_used(specification);
@@ -215,7 +228,7 @@ int measure(const struct invocation *invocation, const struct specification *spe
     bool seed_given = invocation->options[OPTION_seed] != NULL;
     if (!seed_given && draw_seed(&seed) != 0)
         return EXIT_SURROUNDINGS;
-    int usable = check_targets(specification);
+    int usable = measure_check_targets(specification);
     if (usable != EXIT_DONE)
         return usable;
     struct plan plan;

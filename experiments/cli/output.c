@@ -31,6 +31,7 @@ void output_init(void)
             _exit(EXIT_SURROUNDINGS);
     }
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGCHLD, SIG_DFL); /* who started this program may have ignored it: then no child could be waited for */
     signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is then an error that the store and exports tell */
 }
 

@@ -27,7 +27,7 @@ enum exit_status {
 };
 
 /* Makes descriptors 0, 1 and 2 safe: one that is closed is taken by /dev/null, so that no file opened later (a store!)
- * receives what is meant for it. Ignores SIGPIPE and SIGXFSZ. Call first; before any thread. */
+ * receives what is meant for it. Ignores SIGPIPE and SIGXFSZ, and no SIGCHLD. Call first; before any thread. */
 void output_init(void);
 
 /* Flushes standard output. Returns status, or, where that was EXIT_DONE or EXIT_INVALID: EXIT_SURROUNDINGS after a

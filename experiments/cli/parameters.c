@@ -15,11 +15,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AXIS         (PARAMETER_IDENTITY | PARAMETER_SWEEPABLE)
-#define AXIS_DEFAULT (AXIS | PARAMETER_DEFAULT_WORD)
-#define TUNABLE      (AXIS | PARAMETER_TUNABLE)
-#define NETWORKED    "router|echo"
-#define IN_PROCESS   "trickle|burst|chain|spawn|ping"
+#define AXIS            (PARAMETER_IDENTITY | PARAMETER_SWEEPABLE)
+#define AXIS_DEFAULT    (AXIS | PARAMETER_DEFAULT_WORD)
+#define TUNABLE         (AXIS | PARAMETER_TUNABLE)
+#define FOREIGN         (AXIS | PARAMETER_FOREIGN)
+#define FOREIGN_DEFAULT (AXIS_DEFAULT | PARAMETER_FOREIGN)
+#define CPUS            (PARAMETER_IDENTITY | PARAMETER_FOREIGN)
+#define WORKERS         (AXIS_DEFAULT | PARAMETER_WORKERS)
+#define BOUND           (AXIS_DEFAULT | PARAMETER_PARALLELISM)
+#define MOVED           (TUNABLE | PARAMETER_LIMITS)
+#define NETWORKED       "router|echo"
+#define IN_PROCESS      "trickle|burst|chain|spawn|ping"
 
 /* clang-format off */
 const struct parameter parameters[] = {
@@ -28,35 +34,36 @@ const struct parameter parameters[] = {
     /* the executor */
     {"scheduler", "scheduler", PARAMETER_NAME, AXIS, "chase-lev", 0, 0, "schedulers", "", "",
      "pool scheduler or bound under study"},
-    {"over", "over", PARAMETER_NAME, AXIS_DEFAULT, "default", 0, 0, "pools", "", "",
+    {"over", "over", PARAMETER_NAME, BOUND, "default", 0, 0, "pools", "", "",
      "pool scheduler that a bound stands on (default: chase-lev)"},
-    {"idle", "idle", PARAMETER_NAME, AXIS_DEFAULT, "default", 0, 0, "idle", "", "",
+    {"idle", "idle", PARAMETER_NAME, WORKERS, "default", 0, 0, "idle", "", "",
      "idle policy: who is woken, how workers spin and park (default: the scheduler's own)"},
-    {"sizing", "sizing", PARAMETER_NAME, AXIS_DEFAULT, "default", 0, 0, "sizing", "", "",
+    {"sizing", "sizing", PARAMETER_NAME, WORKERS, "default", 0, 0, "sizing", "", "",
      "sizing policy: how many workers may run now (default: the scheduler's own)"},
-    {"min-workers", "min_workers", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 0, PILFER_WORKERS_MAX, "", "", "",
+    {"min-workers", "min_workers", PARAMETER_COUNT_OF, WORKERS, "default", 0, PILFER_WORKERS_MAX, "", "", "",
      "fixed: started at once (default: 1); hill-climbing: SetMinThreads (default: P); 0 is 1"},
-    {"max-workers", "max_workers", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 1, PILFER_WORKERS_MAX, "", "", "",
+    {"max-workers", "max_workers", PARAMETER_COUNT_OF, WORKERS, "default", 1, PILFER_WORKERS_MAX, "", "", "",
      "most workers at a time; hill-climbing: SetMaxThreads (default: usable CPUs; there 32767)"},
-    {"max-completion-threads", "max_completion_threads", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 1,
-     PILFER_WORKERS_MAX, "", "", "",
+    {"max-completion-threads", "max_completion_threads", PARAMETER_COUNT_OF, AXIS_DEFAULT | PARAMETER_LIMITS, "default",
+     1, PILFER_WORKERS_MAX, "", "", "",
      "second number of SetMaxThreads: checked and given back, no more; Unix has no such threads (default: 1000)"},
-    {"spin-limit", "spin_limit", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 0, PILFER_SPIN_LIMIT_MAX, "", "", "",
+    {"spin-limit", "spin_limit", PARAMETER_COUNT_OF, AXIS_DEFAULT | PARAMETER_SPIN, "default", 0,
+     PILFER_SPIN_LIMIT_MAX, "", "", "",
      "L: an idle worker takes 2 L back-off steps before it parks (default: 70, on Arm 280)"},
-    {"parallelism", "parallelism", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 1, PILFER_WORKERS_MAX, "", "", "",
+    {"parallelism", "parallelism", PARAMETER_COUNT_OF, BOUND, "default", 1, PILFER_WORKERS_MAX, "", "", "",
      "items of a bound that run at once (default: max-workers resolved)"},
     {"lifo-slot", "lifo_slot", PARAMETER_COUNT_OF, TUNABLE, "0", 0, 1, "", "", "",
      "1: a task submitted from inside a task runs next on the same worker, at most three in a row"},
     {"processors", "processors", PARAMETER_COUNT_OF, AXIS_DEFAULT | PARAMETER_TUNABLE, "default", 1,
      PILFER_WORKERS_MAX, "", "", "",
      "P of the published pools, from which they derive limits and spins (default: usable CPUs)"},
-    {"hill-climbing", "hill_climbing", PARAMETER_COUNT_OF, TUNABLE, "1", 0, 1, "", "", "",
+    {"hill-climbing", "hill_climbing", PARAMETER_COUNT_OF, MOVED, "1", 0, 1, "", "", "",
      "0: the number of workers does not follow the throughput"},
-    {"starvation-detection", "starvation_detection", PARAMETER_COUNT_OF, TUNABLE, "1", 0, 1, "", "", "",
+    {"starvation-detection", "starvation_detection", PARAMETER_COUNT_OF, MOVED, "1", 0, 1, "", "", "",
      "0: no worker is added when requests starve"},
-    {"force-min-workers", "force_min_workers", PARAMETER_COUNT_OF, TUNABLE, "0", 0, PILFER_WORKERS_MAX, "", "", "",
+    {"force-min-workers", "force_min_workers", PARAMETER_COUNT_OF, MOVED, "0", 0, PILFER_WORKERS_MAX, "", "", "",
      "min-workers, and the only value that it may have; 0: any"},
-    {"force-max-workers", "force_max_workers", PARAMETER_COUNT_OF, TUNABLE, "0", 0, PILFER_WORKERS_MAX, "", "", "",
+    {"force-max-workers", "force_max_workers", PARAMETER_COUNT_OF, MOVED, "0", 0, PILFER_WORKERS_MAX, "", "", "",
      "max-workers, and the only value that it may have; 0: any"},
     {"idle-timeout-ms", "idle_timeout_ms", PARAMETER_COUNT_OF, TUNABLE, "20000", 1, 3600000, "", "ms", "",
      "an idle worker of the published pools ends its thread after so long"},
@@ -72,25 +79,26 @@ const struct parameter parameters[] = {
     /* the workload */
     {"workload", "workload", PARAMETER_NAME, AXIS, "router", 0, 0, "workloads", "", "",
      "what runs on the executor"},
-    {"target", "target", PARAMETER_NAME, AXIS | PARAMETER_FILE, "none", 0, 0, "targets", "", "",
+    {"target", "target", PARAMETER_NAME, FOREIGN | PARAMETER_FILE, "none", 0, 0, "targets", "", "",
      "foreign server measured in place of the model: a name, or a target file"},
     {"command", "command", PARAMETER_LINE, PARAMETER_IDENTITY, "", 0, 0, "", "", "",
      "start line of target command: PROGRAM ... {port} [--workers {max-workers}]"},
-    {"mode", "mode", PARAMETER_WORD, AXIS, "closed", 0, 0, "closed\0paced\0", "", NETWORKED,
+    {"mode", "mode", PARAMETER_WORD, FOREIGN, "closed", 0, 0, "closed\0paced\0", "", NETWORKED,
      "closed: each connection sends when answered; paced: requests have intended starts"},
-    {"arrivals", "arrival_process", PARAMETER_WORD, AXIS, "poisson", 0, 0, "poisson\0constant\0", "", NETWORKED,
+    {"arrivals", "arrival_process", PARAMETER_WORD, FOREIGN, "poisson", 0, 0, "poisson\0constant\0", "", NETWORKED,
      "gaps between the intended starts of mode paced"},
-    {"rate", "rate_rps", PARAMETER_RATE, AXIS, "2000", 1, 1000000, "", "rps", NETWORKED,
+    {"rate", "rate_rps", PARAMETER_RATE, FOREIGN, "2000", 1, 1000000, "", "rps", NETWORKED,
      "requests per second of mode paced"},
-    {"connections", "connections", PARAMETER_COUNT_OF, AXIS, "10", 1, 1024, "", "", NETWORKED,
+    {"connections", "connections", PARAMETER_COUNT_OF, FOREIGN, "10", 1, 1024, "", "", NETWORKED,
      "client connections"},
-    {"channels", "channels", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 1, 1024, "", "", "router",
+    {"channels", "channels", PARAMETER_COUNT_OF, FOREIGN_DEFAULT, "default", 1, 1024, "", "", "router",
      "streams between router and extension (default: connections)"},
-    {"reply-segments", "reply_segments", PARAMETER_COUNT_OF, AXIS, "1", 1, 2, "", "", "router",
+    {"reply-segments", "reply_segments", PARAMETER_COUNT_OF, FOREIGN, "1", 1, 2, "", "", "router",
      "2: the extension's answer and the end of its stream come apart"},
-    {"extension-mode", "extension_mode", PARAMETER_WORD, AXIS_DEFAULT, "default", 0, 0, "burn\0delay\0", "", "router",
+    {"extension-mode", "extension_mode", PARAMETER_WORD, FOREIGN_DEFAULT, "default", 0, 0, "burn\0delay\0", "",
+     "router",
      "burn: CPU of one thread; delay: absolute deadlines, no CPU (default: burn from 4 CPUs up)"},
-    {"extension-us", "extension_us", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 1, 1000000, "", "us", "router",
+    {"extension-us", "extension_us", PARAMETER_COUNT_OF, FOREIGN_DEFAULT, "default", 1, 1000000, "", "us", "router",
      "service time of the extension (default: burn 53, delay 400)"},
     {"poller-threads", "poller_threads", PARAMETER_COUNT_OF, AXIS, "1", 1, 64, "", "", NETWORKED,
      "threads of the router that wait in epoll"},
@@ -114,32 +122,32 @@ const struct parameter parameters[] = {
      "outside threads that submit"},
 
     /* the machine */
-    {"machine", "machine", PARAMETER_WORD, AXIS, "real", 0, 0, "real\0simulated\0", "", "",
+    {"machine", "machine", PARAMETER_WORD, FOREIGN, "real", 0, 0, "real\0simulated\0", "", "",
      "this machine, or a simulated one"},
-    {"cores", "cores", PARAMETER_COUNT_OF, AXIS_DEFAULT, "default", 1, 1024, "", "", "",
+    {"cores", "cores", PARAMETER_COUNT_OF, FOREIGN_DEFAULT, "default", 1, 1024, "", "", "",
      "cores of the simulated machine (default: usable CPUs of this one)"},
-    {"quota-percent", "quota_percent", PARAMETER_PERCENT, AXIS_DEFAULT, "default", 1, 102400, "", "", "",
+    {"quota-percent", "quota_percent", PARAMETER_PERCENT, FOREIGN_DEFAULT, "default", 1, 102400, "", "", "",
      "CPU quota of the process under test, percent of one CPU (default: none)"},
-    {"router-cpus", "router_cpus", PARAMETER_CPU_LIST, PARAMETER_IDENTITY, "", 0, 1023, "", "", "",
+    {"router-cpus", "router_cpus", PARAMETER_CPU_LIST, CPUS, "", 0, 1023, "", "", "",
      "CPUs of the process under test (unset: all)"},
-    {"load-cpus", "load_cpus", PARAMETER_CPU_LIST, PARAMETER_IDENTITY, "", 0, 1023, "", "", NETWORKED,
+    {"load-cpus", "load_cpus", PARAMETER_CPU_LIST, CPUS, "", 0, 1023, "", "", NETWORKED,
      "CPUs of the load generator (unset: all)"},
-    {"extension-cpus", "extension_cpus", PARAMETER_CPU_LIST, PARAMETER_IDENTITY, "", 0, 1023, "", "", "router",
+    {"extension-cpus", "extension_cpus", PARAMETER_CPU_LIST, CPUS, "", 0, 1023, "", "", "router",
      "CPUs of the extension (unset: all)"},
 
     /* how it is measured */
-    {"duration", "duration_s", PARAMETER_DURATION, 0, "2", 0.01, 3600, "", "s", "",
+    {"duration", "duration_s", PARAMETER_DURATION, PARAMETER_FOREIGN, "2", 0.01, 3600, "", "s", "",
      "length of the measured window"},
-    {"warmup", "warmup_s", PARAMETER_DURATION, 0, "0.3", 0, 600, "", "s", "",
+    {"warmup", "warmup_s", PARAMETER_DURATION, PARAMETER_FOREIGN, "0.3", 0, 600, "", "s", "",
      "time under load before the window opens"},
     {"warmup-max", "warmup_max_s", PARAMETER_DURATION, 0, "0", 0, 600, "", "s", "",
      "the window waits so long at most for what warmup-until says; 0: it does not"},
-    {"warmup-until", "warmup_until", PARAMETER_WORD, 0, "goal", 0, 0, "goal\0cpu\0", "", NETWORKED,
+    {"warmup-until", "warmup_until", PARAMETER_WORD, PARAMETER_FOREIGN, "goal", 0, 0, "goal\0cpu\0", "", NETWORKED,
      "what it waits for: the goal of a sizing that moves (its median of 5 s is that of the 5 s before), "
      "or CPU per request without a trend in 5 s"},
-    {"foreign-limit", "foreign_limit_percent", PARAMETER_PERCENT, 0, "14", 0, 102400, "", "", "",
+    {"foreign-limit", "foreign_limit_percent", PARAMETER_PERCENT, PARAMETER_FOREIGN, "14", 0, 102400, "", "", "",
      "CPU of other processes above which a repeat is disturbed, percent of one CPU"},
-    {"tries", "tries_max", PARAMETER_COUNT_OF, 0, "3", 1, 10, "", "", "",
+    {"tries", "tries_max", PARAMETER_COUNT_OF, PARAMETER_FOREIGN, "3", 1, 10, "", "", "",
      "measurements of a disturbed repeat before it is kept as it is"},
     {"trace-events", "trace_events", PARAMETER_COUNT_OF, 0, "0", 0, 1048576, "", "", "",
      "events kept per thread for a Chrome trace; 0: none"},

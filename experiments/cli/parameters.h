@@ -34,6 +34,14 @@ enum parameter_flags {
     PARAMETER_SWEEPABLE = 4,    /* a list of values makes an axis */
     PARAMETER_FILE = 8,         /* of a PARAMETER_NAME: the path of a file, with a slash or a dot in it, will do */
     PARAMETER_TUNABLE = 16,     /* a tunable of some pool schedulers (struct pilfer_tunable); others lack it */
+    /* What an executor must have for it to matter. */
+    PARAMETER_WORKERS = 32,      /* workers (PILFER_KNOB_WORKERS) */
+    PARAMETER_SPIN = 64,         /* spinning workers (PILFER_KNOB_SPIN) */
+    PARAMETER_PARALLELISM = 128, /* a bound (PILFER_KNOB_PARALLELISM) */
+    PARAMETER_LIMITS = 256,      /* a sizing whose limits a caller moves (PILFER_KNOB_LIMITS) */
+    /* Of the load, the extension, the machine or the measurement: it matters to a target as to the model. The knobs of
+     * a target are not among them: they are the placeholders that it uses. */
+    PARAMETER_FOREIGN = 512,
 };
 
 struct parameter {

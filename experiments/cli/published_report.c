@@ -16,16 +16,11 @@
 
 #define ROW "%-11s %-22s %-10s %11s %10s %-18s %10s %14s %6s %7s %8s\n"
 
-static bool is_of_target(const struct result *row)
-{
-    return result_get_text(row, "target") != NULL;
-}
-
 /* How the text of a knob is kept. A target without the knob is as by default. */
 static bool knob_is(const struct cell *cell, const char *name, const char *expected)
 {
     const char *text = result_get_text(cell->first, name);
-    if (text == NULL && is_of_target(cell->first))
+    if (text == NULL && result_is_of_target(cell->first))
         text = "default";
     return text != NULL && strcmp(text, expected) == 0;
 }
@@ -34,7 +29,7 @@ static bool knob_is(const struct cell *cell, const char *name, const char *expec
 static bool fits_completion_threads(const struct cell *cell, const char *expected)
 {
     const char *text = result_get_text(cell->first, "max_completion_threads");
-    return text != NULL ? strcmp(text, expected) == 0 : is_of_target(cell->first);
+    return text != NULL ? strcmp(text, expected) == 0 : result_is_of_target(cell->first);
 }
 
 /* A row with numbers calls SetMinThreads first, with 1; one without calls nothing. */
@@ -89,7 +84,7 @@ static void spread_text(const struct cell *cell, bool disturbed_too, char *out, 
     char low[DECIMAL_SIZE], high[DECIMAL_SIZE];
     struct interval interval = {.count = 0};
     if (cell != NULL)
-        interval = cell_interval(cell, "router_cpu_percent", disturbed_too);
+        interval = cell_interval(cell, CELL_CPU_PERCENT, disturbed_too);
     if (interval.count == 0) {
         snprintf(out, size, "-");
         return;
@@ -109,7 +104,7 @@ static void add_pair(struct pairs *pairs, const struct published_figure *figure,
                      bool disturbed_too)
 {
     pairs->published[pairs->count] = (figure->router_cpu_percent_low + figure->router_cpu_percent_high) / 2;
-    pairs->measured[pairs->count++] = cell_interval(cell, "router_cpu_percent", disturbed_too).median;
+    pairs->measured[pairs->count++] = cell_interval(cell, CELL_CPU_PERCENT, disturbed_too).median;
 }
 
 /* Figures of another machine: what can be compared is the order of the rows. */
@@ -136,14 +131,14 @@ static void say_cores(const struct result_set *set, FILE *out)
 static bool print_row(const struct published_figure *figure, const struct cell *cell, bool *disturbed, FILE *out)
 {
     char published[32], spread[64], texts[6][DECIMAL_SIZE];
-    bool counts = cell != NULL && cell_interval(cell, "router_cpu_percent", true).count > 0;
-    *disturbed = counts && cell_interval(cell, "router_cpu_percent", false).count == 0;
+    bool counts = cell != NULL && cell_interval(cell, CELL_CPU_PERCENT, true).count > 0;
+    *disturbed = counts && cell_interval(cell, CELL_CPU_PERCENT, false).count == 0;
     published_percent(figure, published, sizeof published);
     spread_text(cell, *disturbed, spread, sizeof spread);
     fprintf(out, ROW, figure->max_workers, figure->max_io, figure->spin_limit, published,
-            median(cell, "router_cpu_percent", *disturbed, 1, texts[0]), spread,
+            median(cell, CELL_CPU_PERCENT, *disturbed, 1, texts[0]), spread,
             median(cell, "rps", *disturbed, 0, texts[1]),
-            median(cell, "router_cpu_us_per_request", *disturbed, 0, texts[2]),
+            median(cell, CELL_CPU_US, *disturbed, 0, texts[2]),
             median(cell, "goal_median", *disturbed, 0, texts[3]),
             median(cell, "workers_engaged_mean", *disturbed, 1, texts[4]),
             median(cell, "warmup_s", *disturbed, 1, texts[5]));
@@ -199,7 +194,7 @@ static void say_unsteady_target(const struct result_set *set, FILE *out)
 static void say_unsteady(const struct result_set *set, FILE *out)
 {
     size_t unsteady, waited = count_waited(set, "goal_steady", &unsteady);
-    if (set->count > 0 && is_of_target(&set->rows[0]))
+    if (set->count > 0 && result_is_of_target(&set->rows[0]))
         say_unsteady_target(set, out);
     else if (waited == 0)
         reproduction_say(out, "No window waited for a steady goal: with so short a warm-up the goal is where it began "
@@ -253,7 +248,7 @@ size_t published_report_print(const struct result_set *set, FILE *out)
     size_t counting = 0;
     bool has_model = false;
     for (size_t i = 0; i < set->count; i++)
-        has_model = has_model || !is_of_target(&set->rows[i]);
+        has_model = has_model || !result_is_of_target(&set->rows[i]);
     published_read(&figures);
     executor_parts_init(&parts, set);
     for (size_t i = 0; i < parts.count; i++)

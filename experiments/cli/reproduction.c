@@ -13,9 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CPU_PERCENT "router_cpu_percent"
-#define CPU_US      "router_cpu_us_per_request"
-#define WIDTH       100
+#define WIDTH 100
 
 /* ---- cells ---- */
 
@@ -40,13 +38,6 @@ const struct cell *reproduction_find(const struct cell_set *cells, const char *m
     return NULL;
 }
 
-static bool is_used(const struct result *row, bool disturbed_too)
-{
-    double valid, disturbed;
-    return result_get_number(row, "valid", &valid) && valid != 0 &&
-           (disturbed_too || !(result_get_number(row, "disturbed", &disturbed) && disturbed != 0));
-}
-
 /* Ratio of the medians of every second repeat; NaN below STATISTICS_INTERVAL_MINIMUM. */
 static double half_ratio(const struct cell *cell, const char *name, bool disturbed_too)
 {
@@ -54,7 +45,7 @@ static double half_ratio(const struct cell *cell, const char *name, bool disturb
     size_t counts[2] = {0, 0};
     for (uint32_t i = 0; values[0] != NULL && values[1] != NULL && i < cell->count; i++) {
         double number;
-        if (is_used(cell->rows[i], disturbed_too) && result_get_number(cell->rows[i], name, &number))
+        if (result_is_used(cell->rows[i], disturbed_too) && result_get_number(cell->rows[i], name, &number))
             values[i % 2][counts[i % 2]++] = number;
     }
     double ratio = NAN;
@@ -240,8 +231,8 @@ static void print_closed(const struct published_figures *published, const struct
         setting_text(sorted[i], "max_workers", workers, sizeof workers);
         setting_text(sorted[i], "spin_limit", spin, sizeof spin);
         reproduction_cell(sorted[i], "rps", 0, rps, sizeof rps);
-        reproduction_cell(sorted[i], CPU_PERCENT, 1, cpu, sizeof cpu);
-        reproduction_cell(sorted[i], CPU_US, 0, us, sizeof us);
+        reproduction_cell(sorted[i], CELL_CPU_PERCENT, 1, cpu, sizeof cpu);
+        reproduction_cell(sorted[i], CELL_CPU_US, 0, us, sizeof us);
         published_text(published_find(published, result_get_text(sorted[i]->first, "max_workers"),
                                       result_get_text(sorted[i]->first, "spin_limit")),
                        published_rps, published_cpu, sizeof published_rps);
@@ -272,8 +263,8 @@ static void print_paced(const struct cell_set *cells, double rate_rps, FILE *out
         static const char *const names[] = {"yields", "wakes_sent", "involuntary_switches"};
         setting_text(sorted[i], "max_workers", workers, sizeof workers);
         setting_text(sorted[i], "spin_limit", spin, sizeof spin);
-        reproduction_cell(sorted[i], CPU_US, 0, us, sizeof us);
-        reproduction_cell(sorted[i], CPU_PERCENT, 1, cpu, sizeof cpu);
+        reproduction_cell(sorted[i], CELL_CPU_US, 0, us, sizeof us);
+        reproduction_cell(sorted[i], CELL_CPU_PERCENT, 1, cpu, sizeof cpu);
         for (int n = 0; n < 3; n++)
             decimal_print_fixed(cell_interval_per_request(sorted[i], names[n], false).median, 1, events[n]);
         print_row(out, PACED_ROW, workers, spin, us, cpu, events[0], events[1], events[2]);
@@ -364,9 +355,9 @@ static void print_part(const struct published_figures *published, const struct s
                      STATISTICS_INTERVAL_MINIMUM);
     fprintf(out, "\n");
     print_closed(published, &cells, out);
-    print_ratios(&cells, "closed", CPU_PERCENT, "router CPU %, closed loop", out);
+    print_ratios(&cells, "closed", CELL_CPU_PERCENT, "router CPU %, closed loop", out);
     print_paced(&cells, REPRODUCTION_RATE_RPS, out);
-    print_ratios(&cells, "paced", CPU_US, "router CPU per request, paced", out);
+    print_ratios(&cells, "paced", CELL_CPU_US, "router CPU per request, paced", out);
     reproduction_print_text(published, &cells, out);
     cell_set_fini(&cells);
 }

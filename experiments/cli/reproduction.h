@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The report of `pilfer reproduce`: what the high-cpu sweep says on this machine, beside the published figures.
+ * The report of `pilfer reproduce`: what the finding's sweep says on this machine, beside the published figures.
  *
  * How it works. Every sentence follows from the stored repeats: it is chosen by a comparison of numbers and holds those
  * numbers. Nothing is printed about a cell that was not measured. Each label has a report of its own
@@ -18,6 +18,7 @@
 
 #include <stdio.h>
 
+#define FINDING_SWEEP_NAME    "high-cpu"
 #define REPRODUCTION_RATE_RPS 2000 /* of the paced part that is compared */
 
 /* Prints tables, ratios and the paragraph. The set must be that of the sweep. */

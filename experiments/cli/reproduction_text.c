@@ -11,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CPU_PERCENT "router_cpu_percent"
-#define CPU_US      "router_cpu_us_per_request"
-
 #define PUBLISHED_WORKLOAD "router"
 
 #define SAME_RATE_PERCENT   5.0 /* medians of the closed loop further apart are not the same rate */
@@ -109,7 +106,7 @@ static void say_closed(const struct published_figures *published, const struct c
     say_rate(cells, out);
     say_growth("One worker without spinning against 25 workers at the default spin limit, closed loop",
                reproduction_find(cells, "closed", 0, "25", "default"), reproduction_find(cells, "closed", 0, "1", "0"),
-               CPU_PERCENT, "%", beside, out);
+               CELL_CPU_PERCENT, "%", beside, out);
 }
 
 /* ---- what moves with it ---- */
@@ -152,10 +149,10 @@ static void say_pair(const struct cell_set *cells, const char *more, const char 
     if (above == NULL || below == NULL)
         return;
     const struct cell *pair[] = {above, below};
-    struct interval ratio = cell_ratio(above, below, CPU_US);
+    struct interval ratio = cell_ratio(above, below, CELL_CPU_US);
     if (ratio.count == 0)
         return;
-    double spread = reproduction_spread(pair, 2, CPU_US, false);
+    double spread = reproduction_spread(pair, 2, CELL_CPU_US, false);
     double margin = isnan(spread) ? 0 : spread;
     bool separate = ratio.low > 1 + margin || ratio.high < 1 / (1 + margin);
     char text[96];
@@ -185,7 +182,7 @@ static void say_machine(const struct published_figures *published, const struct 
     for (size_t i = 0; i < cells->count; i++) {
         const struct result *first = cells->cells[i].first;
         workload = result_get_text(first, "workload");
-        is_target = is_target || result_get_text(first, "target") != NULL; /* its default is its own matter */
+        is_target = is_target || result_is_of_target(first); /* its default is its own matter */
         result_get_number(first, "cores", &cores);
         machine = result_get_text(first, "machine");
         if (result_get_number(first, "max_workers_resolved", &workers))
@@ -247,8 +244,8 @@ static void count_unaccounted(struct tally *tally, const struct cell *cell)
     size_t count = 0;
     for (uint32_t i = 0; percents != NULL && i < cell->count; i++) {
         const struct result *row = cell->rows[i];
-        if (!result_get_number(row, "valid", &number) || number == 0 || !result_get_number(row, CPU_PERCENT, &cpu) ||
-            cpu <= 0 || !result_get_number(row, "unaccounted_cpu_percent", &number))
+        if (!result_is_used(row, true) || !result_get_number(row, CELL_CPU_PERCENT, &cpu) || cpu <= 0 ||
+            !result_get_number(row, "unaccounted_cpu_percent", &number))
             continue;
         percents[count++] = 100 * number / cpu;
         tally->split++;
@@ -264,7 +261,7 @@ static void count_row(struct tally *tally, const struct result *row)
 {
     double number, requests;
     tally->repeats++;
-    if (!result_get_number(row, "valid", &number) || number == 0) {
+    if (!result_is_used(row, true)) {
         tally->invalid++;
         return;
     }

@@ -96,3 +96,35 @@ void stored_sweep_fini(struct stored_sweep *stored)
     result_set_fini(&stored->rows);
     store_sweep_fini(&stored->sweep);
 }
+
+int stored_sweep_with(const struct invocation *invocation,
+                      int (*use)(const struct invocation *invocation, const struct stored_sweep *stored))
+{
+    struct store *store;
+    int status = store_open_reading(invocation, &store);
+    if (status != EXIT_DONE)
+        return status;
+    struct stored_sweep stored;
+    status = stored_sweep_read(invocation, store, invocation->options[OPTION_sweep], false, &stored);
+    if (status == EXIT_DONE) {
+        status = use(invocation, &stored);
+        stored_sweep_fini(&stored);
+    }
+    store_close(store);
+    return status;
+}
+
+int stored_sweep_show(const struct invocation *invocation, int64_t sweep_id, int status,
+                      int (*use)(const struct invocation *invocation, const struct stored_sweep *stored))
+{
+    struct stored_sweep stored;
+    if (sweep_id == 0)
+        return status;
+    int shown = stored_sweep_of_id(invocation, sweep_id, &stored);
+    if (shown == EXIT_DONE) {
+        if (stored.rows.count > 0)
+            shown = use(invocation, &stored);
+        stored_sweep_fini(&stored);
+    }
+    return status != EXIT_DONE ? status : shown;
+}

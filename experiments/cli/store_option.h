@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which store and which sweep a verb works on.
+ * Which store and which sweep a verb works on, and the way from there to what it does with them.
  */
 #ifndef PILFER_EXPERIMENTS_CLI_STORE_OPTION_H
 #define PILFER_EXPERIMENTS_CLI_STORE_OPTION_H
@@ -31,5 +31,13 @@ int stored_sweep_read(const struct invocation *invocation, struct store *store, 
 /* The same by number, in the invocation's store, without histograms. */
 int stored_sweep_of_id(const struct invocation *invocation, int64_t sweep_id, struct stored_sweep *out);
 void stored_sweep_fini(struct stored_sweep *stored);
+
+/* Reads the sweep that --sweep names, without histograms, and hands it to use, whose status is returned. */
+int stored_sweep_with(const struct invocation *invocation,
+                      int (*use)(const struct invocation *invocation, const struct stored_sweep *stored));
+/* The same for what was just measured, with the status that this ended with: whatever it was, a sweep of which a repeat
+ * is stored is handed on. Returns the first status of the two that is not EXIT_DONE. sweep_id 0: none was begun. */
+int stored_sweep_show(const struct invocation *invocation, int64_t sweep_id, int status,
+                      int (*use)(const struct invocation *invocation, const struct stored_sweep *stored));
 
 #endif

@@ -1,28 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * `pilfer reproduce`: the finding, end to end: the high-cpu sweep, its report beside the published figures, the
- * pictures.
+ * `pilfer reproduce`: something that was published, end to end: a built-in sweep is measured, reported beside the
+ * figures that it is held against, and drawn. The finding itself; with --published its nine rows (published_report.h,
+ * no pictures); with --fidelity models of the pool beside the runtime (fidelity.h).
  *
- * How it works. The sweep is the built-in one; --quick keeps its closed-loop part at spin limits 0 and default. What is
- * said about it is in reproduction.h. The pictures replace earlier ones in the store's folder; in a folder that was
- * named with --output-dir an existing file is refused before the first cell is measured, unless --force is given.
+ * How it works. Whatever is stored when the measuring ends is reported and drawn, also after a signal or with repeats
+ * that could not be measured; the exit status is that of the measuring. Of the finding, --quick keeps the closed loop
+ * at spin limits 0 and default; what is said about it is in reproduction.h. Pictures replace earlier ones in the
+ * store's folder; in a folder that was named with --output-dir an existing file is refused before the first cell is
+ * measured, unless --force is given.
  */
 #include "verbs.h"
 
+#include "duration.h"
 #include "fidelity.h"
 #include "measure.h"
 #include "pictures.h"
 #include "published_report.h"
 #include "report.h"
 #include "reproduction.h"
-#include "runner/plan.h"
-#include "runner/progress.h"
-#include "runner/settings.h"
 #include "store_option.h"
-
-#include <string.h>
-
-#define SWEEP_NAME "high-cpu"
 
 static const enum plot_kind picture_kinds[] = {PLOT_CPU_VS_THREADS, PLOT_CPU_PER_REQUEST, PLOT_CPU_SPLIT, PLOT_HEATMAP};
 static const struct pictures pictures = {picture_kinds, sizeof picture_kinds / sizeof picture_kinds[0]};
@@ -39,7 +36,7 @@ static void cut_cells(struct specification *specification)
 static int measure_finding(const struct invocation *invocation, int64_t *sweep_id)
 {
     struct specification specification;
-    if (specification_parse_selector(SWEEP_NAME, stderr, &specification) != 0)
+    if (specification_parse_selector(FINDING_SWEEP_NAME, stderr, &specification) != 0)
         return EXIT_USAGE;
     if (invocation->options[OPTION_quick] != NULL)
         cut_cells(&specification);
@@ -51,41 +48,6 @@ static int measure_finding(const struct invocation *invocation, int64_t *sweep_i
 }
 
 /* ---- the published rows ---- */
-
-/* Says how long it will take: with the shortest warm-ups, and with the longest. */
-static int announce(const struct specification *specification)
-{
-    struct plan plan;
-    char shortest[32], longest[32];
-    if (plan_build(specification, 0, false, stderr, &plan) != 0)
-        return -1;
-    double saved_s = 0;
-    for (uint32_t i = 0; i < plan.cell_count; i++) {
-        struct configuration configuration;
-        plan_configuration(&plan, i, &configuration);
-        saved_s +=
-            plan.cells[i].repeats * (settings_warmup_max_s(&configuration) - settings_warmup_s(&configuration));
-    }
-    progress_format_seconds(plan.seconds - saved_s, shortest, sizeof shortest);
-    progress_format_seconds(plan.seconds * (1 + PLAN_RETRY_SHARE), longest, sizeof longest);
-    complain("reproduce: %u rows of %u repeats in all: %s if all goals are steady soon, %s at most", plan.cell_count,
-             plan.step_count, shortest, longest);
-    plan_fini(&plan);
-    return 0;
-}
-
-/* Hands the sweep to use; EXIT_DONE, or EXIT_STORE after a complaint. */
-static int with_sweep(const struct invocation *invocation, int64_t sweep_id,
-                      int (*use)(const struct invocation *invocation, const struct stored_sweep *stored))
-{
-    struct stored_sweep stored;
-    int status = stored_sweep_of_id(invocation, sweep_id, &stored);
-    if (status != EXIT_DONE)
-        return status;
-    status = use(invocation, &stored);
-    stored_sweep_fini(&stored);
-    return status;
-}
 
 static int print_published(const struct invocation *invocation, const struct stored_sweep *stored)
 {
@@ -107,15 +69,14 @@ static int reproduce_published(const struct invocation *invocation)
         return EXIT_USAGE;
     if (invocation->options[OPTION_quick] != NULL)
         specification_set(&specification, "--quick", "tries", "1", stderr);
-    int status = EXIT_USAGE;
-    if (measure_override(invocation, &specification) == 0 &&
-        (invocation->options[OPTION_show_plan] != NULL || announce(&specification) == 0))
+    int status = measure_override(invocation, &specification) == 0 ? measure_check_targets(&specification) : EXIT_USAGE;
+    if (status == EXIT_DONE && invocation->options[OPTION_show_plan] == NULL &&
+        duration_announce(&specification, "") != 0)
+        status = EXIT_USAGE;
+    if (status == EXIT_DONE)
         status = measure(invocation, &specification, false, &sweep_id);
     specification_fini(&specification);
-    if (sweep_id == 0 || (status != EXIT_DONE && status != EXIT_INVALID))
-        return status;
-    int printed = with_sweep(invocation, sweep_id, print_published);
-    return status != EXIT_DONE ? status : printed;
+    return stored_sweep_show(invocation, sweep_id, status, print_published);
 }
 
 /* ---- the finding ---- */
@@ -133,10 +94,7 @@ static int reproduce_finding(const struct invocation *invocation)
     if (pictures_check(invocation, &pictures) != 0)
         return EXIT_USAGE;
     int status = measure_finding(invocation, &sweep_id);
-    if (sweep_id == 0 || (status != EXIT_DONE && status != EXIT_INVALID))
-        return status;
-    int printed = with_sweep(invocation, sweep_id, print_finding);
-    return status != EXIT_DONE ? status : printed;
+    return stored_sweep_show(invocation, sweep_id, status, print_finding);
 }
 
 int verb_reproduce(const struct invocation *invocation)

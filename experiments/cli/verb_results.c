@@ -9,36 +9,17 @@
 #include "published.h"
 #include "published_report.h"
 #include "report.h"
+#include "reproduction.h"
 #include "results/output.h"
 #include "store_option.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#define PUBLISHED_SWEEP "high-cpu" /* the sweep whose picture holds the published points */
-
 void words_plot_kinds(struct words *words)
 {
     for (int i = 0; i < PLOT_KIND_COUNT; i++)
         words_add(words, plot_kinds[i].name);
-}
-
-/* Opens the store, reads the sweep that --sweep names, and hands it to use. */
-static int with_sweep(const struct invocation *invocation,
-                      int (*use)(const struct invocation *invocation, const struct stored_sweep *stored))
-{
-    struct store *store;
-    int status = store_open_reading(invocation, &store);
-    if (status != EXIT_DONE)
-        return status;
-    struct stored_sweep stored;
-    status = stored_sweep_read(invocation, store, invocation->options[OPTION_sweep], false, &stored);
-    if (status == EXIT_DONE) {
-        status = use(invocation, &stored);
-        stored_sweep_fini(&stored);
-    }
-    store_close(store);
-    return status;
 }
 
 /* ---- report ---- */
@@ -61,7 +42,7 @@ static int report_rows(const struct invocation *invocation, const struct stored_
 
 int verb_report(const struct invocation *invocation)
 {
-    return with_sweep(invocation, report_rows);
+    return stored_sweep_with(invocation, report_rows);
 }
 
 /* ---- export ---- */
@@ -86,7 +67,7 @@ static int export_rows(const struct invocation *invocation, const struct stored_
 
 int verb_export(const struct invocation *invocation)
 {
-    return with_sweep(invocation, export_rows);
+    return stored_sweep_with(invocation, export_rows);
 }
 
 /* ---- plot ---- */
@@ -94,8 +75,8 @@ int verb_export(const struct invocation *invocation)
 static int plot_rows(const struct invocation *invocation, const struct stored_sweep *stored)
 {
     char message[PLOT_MESSAGE_SIZE], published[64];
-    int descriptor =
-        strcmp(stored->sweep.name, PUBLISHED_SWEEP) == 0 ? published_open(published, sizeof published) : -1;
+    bool is_finding = strcmp(stored->sweep.name, FINDING_SWEEP_NAME) == 0; /* its picture holds the published points */
+    int descriptor = is_finding ? published_open(published, sizeof published) : -1;
     struct plot_request request = {
         .kind = (enum plot_kind)plot_kind_find(invocation->arguments[0]),
         .set = &stored->rows,
@@ -114,5 +95,5 @@ static int plot_rows(const struct invocation *invocation, const struct stored_sw
 
 int verb_plot(const struct invocation *invocation)
 {
-    return with_sweep(invocation, plot_rows);
+    return stored_sweep_with(invocation, plot_rows);
 }

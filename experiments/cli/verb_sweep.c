@@ -10,7 +10,6 @@
 #include "store_option.h"
 
 #include <stdio.h>
-#include <string.h>
 
 void words_sweeps(struct words *words)
 {
@@ -19,41 +18,22 @@ void words_sweeps(struct words *words)
         words_add(words, sweep->name);
 }
 
-/* Reads what was just stored and hands it to print. An interrupted sweep that has not a single repeat prints nothing.
- */
-static int print_stored(const struct invocation *invocation, int64_t sweep_id, int status,
-                        void (*print)(const struct stored_sweep *stored))
+static int print_report(const struct invocation *invocation, const struct stored_sweep *stored)
 {
-    struct store *store;
-    int reading = store_open_reading(invocation, &store);
-    if (reading != EXIT_DONE)
-        return status != EXIT_DONE ? status : reading;
-    char selector[32];
-    snprintf(selector, sizeof selector, "%lld", (long long)sweep_id);
-    struct stored_sweep stored;
-    reading = stored_sweep_read(invocation, store, selector, false, &stored);
-    if (reading == EXIT_DONE) {
-        if (stored.rows.count > 0)
-            print(&stored);
-        stored_sweep_fini(&stored);
-    }
-    store_close(store);
-    return status != EXIT_DONE ? status : reading;
+    (void)invocation;
+    report_write(stdout, NULL, &stored->sweep, &stored->rows, &(struct report_options){0});
+    return EXIT_DONE; /* what went wrong with standard output is told at the end */
 }
 
-static void print_report(const struct stored_sweep *stored)
-{
-    struct report_options options = {.all = false};
-    report_write(stdout, NULL, &stored->sweep, &stored->rows, &options);
-}
-
-static void print_cells(const struct stored_sweep *stored)
+static int print_cells(const struct invocation *invocation, const struct stored_sweep *stored)
 {
     struct cell_set cells;
+    (void)invocation;
     cell_set_init(&cells, &stored->rows);
     for (size_t i = 0; i < cells.count; i++)
         result_block_print(&cells.cells[i], stdout);
     cell_set_fini(&cells);
+    return EXIT_DONE;
 }
 
 int verb_sweep(const struct invocation *invocation)
@@ -66,7 +46,7 @@ int verb_sweep(const struct invocation *invocation)
     if (measure_override(invocation, &specification) == 0)
         status = measure(invocation, &specification, false, &sweep_id);
     specification_fini(&specification);
-    return sweep_id != 0 ? print_stored(invocation, sweep_id, status, print_report) : status;
+    return stored_sweep_show(invocation, sweep_id, status, print_report);
 }
 
 /* run measures one cell: a list of values belongs to sweep. */
@@ -90,5 +70,5 @@ int verb_run(const struct invocation *invocation)
     if (measure_override(invocation, &specification) == 0 && refuse_lists(invocation, &specification) == 0)
         status = measure(invocation, &specification, false, &sweep_id);
     specification_fini(&specification);
-    return sweep_id != 0 ? print_stored(invocation, sweep_id, status, print_cells) : status;
+    return stored_sweep_show(invocation, sweep_id, status, print_cells);
 }

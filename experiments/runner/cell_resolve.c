@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "effect.h"
@@ -62,12 +63,14 @@ static void set_knob(const struct configuration *configuration, struct result *r
     if (!settings_target_takes(configuration, key))
         return;
     set_word(configuration, result, word, key);
-    if (configuration_is_default(configuration, key))
+    const char *text = settings_target_knob(configuration, key);
+    if (text == NULL)
         return;
+    const double number = (double)strtoul(text, NULL, 10);
     if (column >= 0)
-        result_set_number(result, (enum result_column)column, configuration_number(configuration, key));
+        result_set_number(result, (enum result_column)column, number);
     else
-        result_add_number(result, resolved, configuration_number(configuration, key));
+        result_add_number(result, resolved, number);
 }
 
 static void set_target(const struct configuration *configuration, const struct target_use *use, struct result *result)
@@ -130,6 +133,17 @@ static void set_settings(const struct configuration *configuration, struct resul
     }
 }
 
+/* Whether a server is started that is told its port: by its file, or by a command where the file asks for one. */
+static bool has_start(const struct configuration *configuration, const struct target_use *use)
+{
+    uint32_t used = use->target.placeholders;
+    char fault[COMMAND_MESSAGE_SIZE];
+    if ((used & PLACEHOLDER_BIT(command)) != 0 &&
+        !command_line_check(configuration_text(configuration, "command"), TARGET_COMMAND_PLACEHOLDERS, &used, fault))
+        return false;
+    return ((use->target.placeholders | used) & PLACEHOLDER_BIT(port)) != 0;
+}
+
 /* A target that cannot be started here is refused before anything is; message has CELL_MESSAGE_SIZE bytes. */
 static bool target_is_usable(const struct configuration *configuration, const struct target_use *use, char *message)
 {
@@ -143,8 +157,9 @@ static bool target_is_usable(const struct configuration *configuration, const st
         snprintf(message, CELL_MESSAGE_SIZE, "%s", fault);
         return false;
     }
-    if ((settings_target_placeholders(configuration) & PLACEHOLDER_BIT(port)) == 0) {
-        snprintf(message, CELL_MESSAGE_SIZE, "target %s: it needs --command 'PROGRAM ... {port}'", selector);
+    if (!has_start(configuration, use)) {
+        snprintf(message, CELL_MESSAGE_SIZE, "target %s: it needs --command 'PROGRAM ...%s'", selector,
+                 (use->target.placeholders & PLACEHOLDER_BIT(port)) != 0 ? "" : " {port}");
         return false;
     }
     return true;
@@ -160,7 +175,7 @@ int cell_resolve(const struct configuration *configuration, struct result *resul
         return -1;
     }
     const struct target_use *use = settings_target(configuration);
-    if (strcmp(configuration_text(configuration, "target"), "none") != 0) {
+    if (!target_is_model(configuration_text(configuration, "target"))) {
         if (!target_is_usable(configuration, use, message))
             return -1;
         set_target(configuration, use, result);

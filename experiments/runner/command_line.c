@@ -25,6 +25,15 @@ static const struct {
 #undef PLACEHOLDER_ROW
 };
 
+uint32_t placeholder_set(const char *name)
+{
+    for (int i = 0; i < PLACEHOLDER_COUNT; i++) {
+        if (strcmp(placeholders[i].name, name) == 0)
+            return 1U << i;
+    }
+    return 0;
+}
+
 struct pass {
     const struct placeholder_values *values;
     uint32_t allowed, used;
@@ -297,7 +306,13 @@ bool placeholders_check(const char *text, uint32_t allowed, uint32_t *used, char
 char **command_words(const char *text, const struct placeholder_values *values)
 {
     char message[COMMAND_MESSAGE_SIZE];
-    struct pass pass = {.values = values, .allowed = PLACEHOLDERS_ALL, .splits = true, .message = message};
+    struct pass pass = {
+        .values = values,
+        .allowed = PLACEHOLDERS_ALL,
+        .splits = true,
+        .message = message,
+        .words = memory_allocate(1, sizeof *pass.words),
+    };
     run(&pass, is_command_alone(text) ? values->texts[PLACEHOLDER_command] : text);
     free(pass.word);
     return pass.words;

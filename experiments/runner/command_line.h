@@ -37,6 +37,9 @@ enum placeholder {
 #define PLACEHOLDER_BIT(symbol) (1U << PLACEHOLDER_##symbol)
 #define PLACEHOLDERS_ALL        ((1U << PLACEHOLDER_COUNT) - 1)
 
+/* The set that holds the one of this name alone; empty for any other word. */
+uint32_t placeholder_set(const char *name);
+
 /* What each stands for. A knob that is NULL is at its default. */
 struct placeholder_values {
     const char *texts[PLACEHOLDER_COUNT];
@@ -51,7 +54,8 @@ bool command_line_check(const char *text, uint32_t allowed, uint32_t *used, char
 /* The same for a text that stays one, without quotes and brackets: the value of a variable. */
 bool placeholders_check(const char *text, uint32_t allowed, uint32_t *used, char *message);
 
-/* The words of a checked command line, NULL behind the last; command_words_free frees them. */
+/* The words of a checked command line, NULL behind the last; command_words_free frees them. There is none where
+ * {command} stands for an empty line. */
 char **command_words(const char *text, const struct placeholder_values *values);
 void command_words_free(char **words);
 

@@ -11,34 +11,24 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Knobs of which at least one must be there for the parameter to matter. */
-static const struct {
-    const char *key;
-    uint32_t knobs;
-} knobs_needed[] = {
-    {"over", PILFER_KNOB_PARALLELISM}, {"parallelism", PILFER_KNOB_PARALLELISM}, {"idle", PILFER_KNOB_WORKERS},
-    {"sizing", PILFER_KNOB_WORKERS},   {"min-workers", PILFER_KNOB_WORKERS},     {"max-workers", PILFER_KNOB_WORKERS},
-    {"spin-limit", PILFER_KNOB_SPIN},
-};
-
-/* What a sizing whose limits do not move has no use for. */
-static const char *const moving_only[] = {"max-completion-threads", "hill-climbing", "starvation-detection",
-                                          "force-min-workers", "force-max-workers"};
-
 /* What of the executor leaves a parameter without effect, or NULL. */
 static const char *executor_takes(const struct configuration *configuration, const struct parameter *row)
 {
-    const char *key = row->key;
-    for (size_t i = 0; i < sizeof knobs_needed / sizeof knobs_needed[0]; i++) {
-        if (strcmp(knobs_needed[i].key, key) == 0 && (settings_knobs(configuration) & knobs_needed[i].knobs) == 0)
+    static const struct {
+        uint32_t flag, knob;
+    } needs[] = {
+        {PARAMETER_WORKERS, PILFER_KNOB_WORKERS},
+        {PARAMETER_SPIN, PILFER_KNOB_SPIN},
+        {PARAMETER_PARALLELISM, PILFER_KNOB_PARALLELISM},
+    };
+    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
+        if ((row->flags & needs[i].flag) != 0 && (settings_knobs(configuration) & needs[i].knob) == 0)
             return "scheduler";
     }
-    if ((row->flags & PARAMETER_TUNABLE) != 0 && !settings_has_tunable(configuration, key))
+    if ((row->flags & PARAMETER_TUNABLE) != 0 && !settings_has_tunable(configuration, row->key))
         return "scheduler";
-    for (size_t i = 0; i < sizeof moving_only / sizeof moving_only[0]; i++) {
-        if (strcmp(moving_only[i], key) == 0 && !settings_moves_limits(configuration))
-            return configuration_is_default(configuration, "sizing") ? "scheduler" : "sizing";
-    }
+    if ((row->flags & PARAMETER_LIMITS) != 0 && !settings_moves_limits(configuration))
+        return configuration_is_default(configuration, "sizing") ? "scheduler" : "sizing";
     return NULL;
 }
 

@@ -36,7 +36,7 @@ static char *text_close(struct text *text)
 /* What a cell is named after: the model's scheduler, or the target. */
 static const char *first_key(const struct configuration *configuration)
 {
-    return strcmp(configuration_text(configuration, "target"), "none") == 0 ? "scheduler" : "target";
+    return target_is_model(configuration_text(configuration, "target")) ? "scheduler" : "target";
 }
 
 /* Whether a cell's id has this parameter behind the first. */

@@ -21,6 +21,8 @@
 /* The kernel may leave children out of a list while one of their siblings is waited for: nobody is there when so many
  * rounds in a row have found nobody. */
 #define EMPTY_ROUNDS 2
+/* For a list of children; it grows. What the kernel gives at a time is a page. */
+#define CHILDREN_SIZE_INITIAL 4096
 
 /* Reads a file of /proc; false when it is gone. */
 static bool read_text(const char *path, char *out, size_t size)
@@ -74,19 +76,40 @@ static void each_thread(pid_t process, void (*take)(void *context, pid_t process
         closedir(folder);
 }
 
+/* A file of /proc to its end, the caller frees; "" when it is gone, less when reading it fails. */
+static char *read_whole(const char *path)
+{
+    size_t size = CHILDREN_SIZE_INITIAL, used = 0;
+    char *text = memory_allocate(size, 1);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got;
+    while (file >= 0 && (got = read(file, text + used, size - used - 1)) > 0) {
+        used += (size_t)got;
+        if (used + 1 < size)
+            continue;
+        size *= 2;
+        text = memory_resize(text, size, 1);
+    }
+    if (file >= 0)
+        close(file);
+    text[used] = '\0';
+    return text;
+}
+
+/* The kernel writes a blank behind each number: one without was cut, and may be that of any process. */
 static void add_children(void *context, pid_t process, pid_t thread)
 {
     struct process_list *list = context;
-    char path[96], text[16384];
+    char path[96];
     snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)process, (long)thread);
-    if (!read_text(path, text, sizeof text))
-        return;
+    char *text = read_whole(path);
     for (char *at = text, *end;; at = end) {
         long pid = strtol(at, &end, 10);
-        if (end == at)
-            return;
+        if (end == at || *end != ' ')
+            break;
         add_process(list, (pid_t)pid);
     }
+    free(text);
 }
 
 void process_tree_list(pid_t root, struct process_list *out)

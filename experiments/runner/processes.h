@@ -2,8 +2,8 @@
  *
  * The processes of a cell or a server, as a group: started in order, told the window, stopped in order, ended.
  *
- *   order of start   router (or inprocess, or the keeper of a target), extension, load: each needs a port of the one
- * before order of stop    load, which settles first; router; the extension ends when the router goes
+ * Order of start: router (or inprocess, or the keeper of a target), extension, load; each needs a port of the one
+ * before. Order of stop: load, which settles first; router; the extension ends when the router goes.
  *
  * A child that ends early, refuses or says nothing for PROCESSES_PATIENCE_NS is a fault: one line names it, how it
  * ended and what it said. processes_end ends whatever is left, by process group.

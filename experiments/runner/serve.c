@@ -45,14 +45,14 @@ static int finish(struct processes *processes, char *message)
 int serve_run(const struct configuration *configuration, uint16_t port, const volatile int *stop, char *message)
 {
     struct processes processes;
+    const char *selector = configuration_text(configuration, "target");
+    if (!target_is_model(selector)) {
+        snprintf(message, CELL_MESSAGE_SIZE, "target %s is a server of its own: start it by its own command", selector);
+        return 2;
+    }
     if (!settings_is_networked(configuration)) {
         snprintf(message, CELL_MESSAGE_SIZE, "workload %s has no server; serve router or echo",
                  configuration_text(configuration, "workload"));
-        return 2;
-    }
-    if (settings_target(configuration) != NULL) {
-        snprintf(message, CELL_MESSAGE_SIZE, "target %s is a server of its own: start it by its own command",
-                 configuration_text(configuration, "target"));
         return 2;
     }
     struct processes_options options = {.seed = 1, .port = port, .serve = true};

@@ -96,28 +96,21 @@ static bool is_until_cpu(const struct configuration *configuration)
 
 bool settings_target_takes(const struct configuration *configuration, const char *key)
 {
-    static const struct {
-        const char *key;
-        uint32_t placeholder;
-    } knobs[] = {
-        {"min-workers", PLACEHOLDER_BIT(min_workers)}, {"max-workers", PLACEHOLDER_BIT(max_workers)},
-        {"spin-limit", PLACEHOLDER_BIT(spin_limit)},   {"processors", PLACEHOLDER_BIT(processors)},
-        {"command", PLACEHOLDER_BIT(command)},
-    };
-    static const char *const others[] = {
-        "target",         "mode",         "arrivals", "rate",         "connections",   "channels",    "reply-segments",
-        "extension-mode", "extension-us", "machine",  "cores",        "quota-percent", "router-cpus", "load-cpus",
-        "extension-cpus", "duration",     "warmup",   "warmup-until", "foreign-limit", "tries",
-    };
-    for (size_t i = 0; i < sizeof knobs / sizeof knobs[0]; i++) {
-        if (strcmp(knobs[i].key, key) == 0)
-            return (settings_target_placeholders(configuration) & knobs[i].placeholder) != 0;
-    }
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        if (strcmp(others[i], key) == 0)
-            return true;
-    }
-    return strcmp(key, "warmup-max") == 0 && is_until_cpu(configuration); /* what its goal is is not known */
+    const uint32_t knob = placeholder_set(key);
+    const int index = parameter_find(key);
+    if (knob != 0)
+        return (settings_target_placeholders(configuration) & knob) != 0;
+    if (strcmp(key, "warmup-max") == 0)
+        return is_until_cpu(configuration); /* what its goal is is not known */
+    return index >= 0 && (parameters[index].flags & PARAMETER_FOREIGN) != 0;
+}
+
+const char *settings_target_knob(const struct configuration *configuration, const char *key)
+{
+    if (configuration_is_default(configuration, key))
+        return NULL;
+    const char *text = configuration_text(configuration, key);
+    return strcmp(key, "min-workers") == 0 && strcmp(text, "0") == 0 ? "1" : text; /* as for the model */
 }
 
 const char *settings_workload(const struct configuration *configuration)

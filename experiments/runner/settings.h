@@ -62,6 +62,8 @@ uint32_t settings_target_placeholders(const struct configuration *configuration)
 /* Whether a parameter has an effect on the target: it is a knob that this one has, or one of the load, the extension or
  * the machine. */
 bool settings_target_takes(const struct configuration *configuration, const char *key);
+/* What a knob of a target is set to; NULL at its default. */
+const char *settings_target_knob(const struct configuration *configuration, const char *key);
 /* The workload that runs: that of the target, else the configured one. */
 const char *settings_workload(const struct configuration *configuration);
 /* Time under load before the window: at least what the target needs. */

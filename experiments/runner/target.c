@@ -22,7 +22,7 @@ bool target_is_path(const char *selector)
     return strpbrk(selector, "/.") != NULL;
 }
 
-static bool is_model(const char *selector)
+bool target_is_model(const char *selector)
 {
     return strcmp(selector, "none") == 0;
 }
@@ -83,45 +83,55 @@ static struct target_use *known_use(const char *selector)
     return use;
 }
 
-/* Reads the file of a target that is not known yet. */
-static struct target_use *read_use(const char *selector, FILE *stream)
+static void read_file(struct target_use *use, FILE *faults)
 {
-    struct target_use *use = memory_allocate(1, sizeof *use);
-    *use = (struct target_use){.next = uses, .selector = memory_copy_text(selector), .path = path_of(selector)};
-    uses = use;
     if (use->path == NULL) {
-        fprintf(stream, "%s: found no target of this name\n", escaped(selector));
+        fprintf(faults, "%s: found no target of this name\n", escaped(use->selector));
         use->faults = 1;
-        return use;
+        return;
     }
-    use->faults = target_parse_file(use->path, stream, &use->target);
+    use->faults = target_parse_file(use->path, faults, &use->target);
     if (use->faults == 0) {
         use->folder = folder_of(use->path);
         use->build = build_folder(use);
     }
+}
+
+/* The use of a target, whose file is read if it is not known yet. What is wrong with it is kept: whoever has it read is
+ * seldom who tells the person. */
+static struct target_use *use_of(const char *selector)
+{
+    struct target_use *use = known_use(selector);
+    size_t size;
+    if (use != NULL)
+        return use;
+    use = memory_allocate(1, sizeof *use);
+    *use = (struct target_use){.next = uses, .selector = memory_copy_text(selector), .path = path_of(selector)};
+    FILE *faults = open_memstream(&use->fault_lines, &size);
+    if (faults == NULL)
+        memory_end();
+    read_file(use, faults);
+    if (fclose(faults) != 0)
+        memory_end();
+    uses = use;
     return use;
 }
 
 struct target_use *target_find(const char *selector)
 {
-    if (is_model(selector))
+    if (target_is_model(selector))
         return NULL;
-    struct target_use *use = known_use(selector);
-    if (use == NULL) {
-        FILE *nowhere = fopen("/dev/null", "we");
-        use = read_use(selector, nowhere != NULL ? nowhere : stderr);
-        if (nowhere != NULL)
-            fclose(nowhere);
-    }
+    struct target_use *use = use_of(selector);
     return use->faults == 0 ? use : NULL;
 }
 
 int target_check(const char *selector, FILE *stream)
 {
-    if (is_model(selector))
+    if (target_is_model(selector))
         return 0;
-    const struct target_use *use = known_use(selector);
-    return (use != NULL ? use : read_use(selector, stream))->faults;
+    const struct target_use *use = use_of(selector);
+    fputs(use->fault_lines, stream);
+    return use->faults;
 }
 
 /* ---- programs ---- */

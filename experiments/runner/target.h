@@ -83,6 +83,7 @@ struct target_use {
     char *build;    /* folder for what is built, absolute; need not exist */
     struct target target;
     int faults;
+    char *fault_lines; /* what they are; owned */
     /* target_prepare.h */
     enum { TARGET_UNPREPARED, TARGET_PREPARED, TARGET_UNUSABLE } state;
     char version[TARGET_VERSION_SIZE]; /* "": not told */
@@ -91,6 +92,9 @@ struct target_use {
     bool closing_was_told;             /* that it closes its connections */
 };
 
+/* True if a value of the parameter `target` means no target: the model. */
+bool target_is_model(const char *selector);
+
 /* True if a value of the parameter `target` names a file rather than a shipped target. */
 bool target_is_path(const char *selector);
 
@@ -98,7 +102,7 @@ bool target_is_path(const char *selector);
  * The file is read once. */
 struct target_use *target_find(const char *selector);
 
-/* Writes the faults of its file; returns how many. 0 for the model. */
+/* Writes the faults of its file, whoever has read it, as often as it is asked; returns how many. 0 for the model. */
 int target_check(const char *selector, FILE *stream);
 
 /* False with one line in message when a program that it requires is not on PATH. program out, or NULL: where the first

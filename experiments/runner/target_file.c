@@ -77,10 +77,12 @@ static bool is_variable_name(const char *text)
     return *text != '\0' && (*text < '0' || *text > '9') && text[strspn(text, letters)] == '\0';
 }
 
+/* In columns and pictures the model is the one without a target's name. */
 static bool is_name(const char *text)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
-    return *text != '\0' && *text != '-' && strlen(text) < TARGET_NAME_SIZE && text[strspn(text, letters)] == '\0';
+    return *text != '\0' && *text != '-' && strlen(text) < TARGET_NAME_SIZE && text[strspn(text, letters)] == '\0' &&
+           !target_is_model(text);
 }
 
 static bool is_path(const char *text)
@@ -133,8 +135,8 @@ static void check_key(struct reading *reading, enum target_key key, const char *
     switch (key) {
     case TARGET_KEY_name:
         if (!is_name(value))
-            fault(faults, "name: found '%s', expected 1 to %d small letters, digits and hyphens", escaped(value),
-                  TARGET_NAME_SIZE - 1);
+            fault(faults, "name: found '%s', expected 1 to %d small letters, digits and hyphens, not 'none'",
+                  escaped(value), TARGET_NAME_SIZE - 1);
         else
             snprintf(target->name, sizeof target->name, "%s", value);
         break;
@@ -266,7 +268,7 @@ static void name_after_origin(struct reading *reading, const char *origin)
     else
         fault(&reading->faults,
               "found a file name that cannot name the target, expected the key name in [target]: small "
-              "letters, digits and hyphens");
+              "letters, digits and hyphens, not 'none'");
 }
 
 /* What only the whole shows. */

@@ -93,6 +93,8 @@ static enum outcome await_command(pid_t pid, double limit_s, const volatile int 
         pid_t ended = waitpid(pid, &status, WNOHANG);
         if (ended == pid)
             return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? COMMAND_DONE : COMMAND_FAILED;
+        if (ended < 0 && errno != EINTR) /* it has ended, but where SIGCHLD is ignored nobody knows how */
+            return COMMAND_FAILED;
         bool interrupted = is_stopped(stop);
         if (interrupted || window_now_ns() >= deadline_ns) {
             kill(-pid, SIGKILL);

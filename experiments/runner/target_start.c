@@ -4,6 +4,7 @@
  */
 #include "runner/target_start.h"
 
+#include "runner/settings.h"
 #include "runner/target_prepare.h"
 
 #include <arpa/inet.h>
@@ -39,12 +40,6 @@ static void send_numbered(struct child *child, const char *prefix, char *const *
     }
 }
 
-/* NULL for a knob at its default. */
-static const char *knob(const struct configuration *configuration, const char *key)
-{
-    return configuration_is_default(configuration, key) ? NULL : configuration_text(configuration, key);
-}
-
 static void send_all(const struct target_use *use, const struct configuration *configuration, struct child *child,
                      uint16_t port, uint16_t control_port)
 {
@@ -57,10 +52,10 @@ static void send_all(const struct target_use *use, const struct configuration *c
             {
                 [PLACEHOLDER_port] = port_text,
                 [PLACEHOLDER_control_port] = control_port_text,
-                [PLACEHOLDER_min_workers] = knob(configuration, "min-workers"),
-                [PLACEHOLDER_max_workers] = knob(configuration, "max-workers"),
-                [PLACEHOLDER_spin_limit] = knob(configuration, "spin-limit"),
-                [PLACEHOLDER_processors] = knob(configuration, "processors"),
+                [PLACEHOLDER_min_workers] = settings_target_knob(configuration, "min-workers"),
+                [PLACEHOLDER_max_workers] = settings_target_knob(configuration, "max-workers"),
+                [PLACEHOLDER_spin_limit] = settings_target_knob(configuration, "spin-limit"),
+                [PLACEHOLDER_processors] = settings_target_knob(configuration, "processors"),
                 [PLACEHOLDER_folder] = use->folder,
                 [PLACEHOLDER_build] = use->build,
                 [PLACEHOLDER_command] = configuration_text(configuration, "command"),

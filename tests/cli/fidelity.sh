@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # Promise: `pilfer reproduce --fidelity` sets the item costs from one cell of both sides, says to what and from what, and
-# measures both with it; `report` prints the same tables again; the picture is there. Costs that are given are taken as
-# they are. One side alone is refused before anything is measured.
+# measures both with it, and first how long it will take; `report` prints the same tables again; the picture is there.
+# Costs that are given are taken as they are. A repeat that cannot be measured does not cost the tables. One side alone is
+# refused before anything is measured.
 # The foreign server is the model's own, served as a target, so that no other runtime is needed. (Whether the figures
 # meet is not asked here.)
 #
@@ -64,6 +65,10 @@ case $status in
 esac
 cost=$(sed -n 's/^pilfer: reproduce: item-cost-percent is set to \([0-9.]*[0-9]\).*/\1/p' errors)
 [ -n "$cost" ] || fail "not told what the costs are set to"
+grep -q 'reproduce: paced at 500/s, one worker, spin limit 0: target served: ' errors || fail "not told from what"
+grep -q 'reproduce: 8 cells of 16 repeats in all: .* at most$' errors || fail "not told how long it takes"
+grep -q 'reproduce: before them, .*, 3 cells of 18 repeats in all: .* at most$' errors ||
+    fail "not told how long setting the costs takes"
 [ "$(column item_cost_percent | awk -v cost="$cost" '{ print ($1 == cost + 0) }')" = 1 ] ||
     fail "measured with item costs $(column item_cost_percent), not $cost"
 grep -q 'target served, itself' out || fail "not told what the runtime is"
@@ -83,6 +88,28 @@ fi
     fail "with given costs"
 [ "$(column item_cost_percent)" = 30 ] || fail "given costs are not used"
 [ "$(column sweep_id)" = 3 ] || fail "costs that are given are looked for"
+
+# One start of the server fails: the status says so, and what was measured is there.
+cat >sometimes.sh <<END
+echo >>'$folder/starts'
+[ "\$(wc -l <'$folder/starts')" != 2 ] || exit 1
+exec '$program' serve echo --scheduler dotnet "\$@"
+END
+cat >sometimes.ini <<'END'
+[target]
+start = sh {folder}/sometimes.sh --port {port} [--max-workers {max-workers}] [--spin-limit {spin-limit}]
+END
+status=0
+# shellcheck disable=SC2046
+"$program" reproduce --fidelity $(echo "$short" | sed s/served/sometimes/) --set item-cost-percent=30 \
+    --set mode=closed >out 2>errors || status=$?
+[ "$status" = 3 ] || fail "status $status with a repeat that cannot be measured"
+grep -q 'a cell cannot be measured here: target=./sometimes.ini' errors || fail "not told what cannot be measured"
+grep -q '^Closed loop: CPU per request as ratio' out || fail "no table for want of one repeat"
+grep -q '^Sweep 4, fidelity: ' out || fail "no report for want of one repeat"
+if command -v gnuplot >/dev/null 2>&1; then
+    grep -q '^results/data/fidelity.png$' out || fail "no picture for want of one repeat"
+fi
 
 # What a target file has wrong is told, and so is a plan from which no comparison can come.
 cat >wrong.ini <<'END'

@@ -3,7 +3,7 @@
 #
 # Promise: a target that comes with the program is built without a network where its runtime is, and measured: requests
 # are answered, its rows carry its name and the version of the runtime, and nothing of it is left. What the knobs are
-# said to be is what the runtime has.
+# said to be is what the runtime has; one that the runtime would ignore is refused.
 #
 # usage: target.sh PROGRAM NAME
 # Skipped (77) where the runtime is not there.
@@ -73,8 +73,10 @@ dotnet*)
     grep -qx 'DOTNET_ThreadPool_UnfairSemaphoreSpinLimit=46' environment || fail "the spin limit is not hexadecimal"
     grep -q -- '--max-workers 3 ' words || fail "max-workers is not there: $(cat words)"
     # What the runtime makes of them: the program of the server, in its environment.
-    limits=$(xargs -0 sh -c 'exec env -i "$@" $0' "$(cat words) --limits" <"/proc/$server/environ")
-    [ "$limits" = '12 processors, 3 to 3 workers' ] || fail "the runtime has '$limits'"
+    for row in '--limits/3 to 3' '--min-workers 0 --limits/1 to 3'; do
+        limits=$(xargs -0 sh -c 'exec env -i "$@" $0' "$(cat words) ${row%/*}" <"/proc/$server/environ") || true
+        [ "$limits" = "12 processors, ${row#*/} workers" ] || fail "the runtime has '$limits', with ${row%/*}"
+    done
     ;;
 java) grep -q -- '--max-workers 3 ' words || fail "max-workers is not there: $(cat words)" ;;
 go) grep -qx 'GOMAXPROCS=3' environment || fail "GOMAXPROCS is not there" ;;
@@ -84,3 +86,16 @@ exec 3>&-
 wait $runner || true
 # (A zombie has ended; who has taken it over may not have looked yet.)
 ! grep -q '^State:[[:space:]]*[A-WYa-w]' "/proc/$server/status" 2>/dev/null || fail "the server is still there"
+
+# A spin limit of which the runtime would use its default, and say nothing, stands in no row.
+case $name in
+dotnet*)
+    status=0
+    "$program" run --target "$name" --spin-limit 40000 --duration 50ms >out 2>errors || status=$?
+    [ "$status" = 3 ] || fail "spin limit 40000: status $status"
+    grep -q 'it left with status 2; it wrote: the runtime would ignore [A-Za-z_]*=9c40: it takes 0 to 7fff' errors ||
+        fail "spin limit 40000 is not refused"
+    "$program" run --target "$name" --spin-limit 32767 --duration 50ms --foreign-limit 1000 >out 2>errors || status=$?
+    [ "$(column spin_limit)" = 32767 ] || fail "spin limit 32767 is not measured"
+    ;;
+esac

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Property: any bytes at all, read as a target file, either give a target that can be started or are refused with one
- * line per fault; what is accepted becomes words without a placeholder left, with knobs at their defaults and without.
+ * line per fault; what is accepted becomes words without a placeholder left, with knobs at their defaults and without,
+ * with a command and without.
  *
  * The same function serves libFuzzer (-Dfuzz=true) and the replay of the corpus.
  */
@@ -33,13 +34,17 @@ static void check_sound(const struct target *target)
     struct placeholder_values numbers = defaults;
     numbers.texts[PLACEHOLDER_min_workers] = numbers.texts[PLACEHOLDER_max_workers] = "3";
     numbers.texts[PLACEHOLDER_spin_limit] = numbers.texts[PLACEHOLDER_processors] = "4";
+    struct placeholder_values no_command = defaults;
+    no_command.texts[PLACEHOLDER_command] = "";
     static const enum target_key commands[] = {TARGET_KEY_start, TARGET_KEY_build, TARGET_KEY_version};
     HOLDS(target->name[0] != '\0' && target->texts[TARGET_KEY_start] != NULL);
     HOLDS(target->ready_s >= 0 && target->warmup_s >= 0);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         const char *line = target->texts[commands[i]];
-        if (line != NULL)
-            HOLDS(check_words(line, &defaults) <= check_words(line, &numbers));
+        if (line == NULL)
+            continue;
+        HOLDS(check_words(line, &defaults) <= check_words(line, &numbers));
+        HOLDS(check_words(line, &no_command) <= check_words(line, &defaults));
     }
     for (uint32_t i = 0; i < target->variable_count; i++) {
         char *value = placeholders_replace(target->variables[i].value, &numbers);

@@ -72,5 +72,18 @@ for folder in pool schedulers experiments results plot tests; do
     [ -f "$folder/README.md" ] || say "$folder:1: no README.md"
 done
 
+# Each target that comes with the program and needs a runtime has its test, and each such test its target.
+tested=" $(sed -n "s/^tested_targets = \[\(.*\)\]$/\1/p" tests/cli/meson.build | tr -d "',") "
+for file in $(list experiments/targets | grep -E '^experiments/targets/[^/]*\.ini$' | xargs -r grep -l '^requires'); do
+    name=$(basename "$file" .ini)
+    case $tested in
+    *" $name "*) ;;
+    *) say "$file:1: not among the tested_targets of tests/cli/meson.build" ;;
+    esac
+done
+for name in $tested; do
+    [ -f "experiments/targets/$name.ini" ] || say "tests/cli/meson.build:1: there is no target $name"
+done
+
 sort -u "$faults"
 [ ! -s "$faults" ]

@@ -6,36 +6,26 @@
  * that waits for steady CPU begins when it is steady, but not within the target's own warm-up; CPU that cannot be known
  * is said to be so.
  *
- * Method: this program is also the servers, each of which does one thing right or wrong. A call of the C library is its
- * own, so that it can fail in the keeper.
+ * Method: this program is also the servers (target_servers.h), each of which does one thing right or wrong. A call of
+ * the C library is its own, so that it can fail in the keeper.
  */
-#include <arpa/inet.h>
+#include "target_servers.h"
+
 #include <check.h>
 #include <errno.h>
-#include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "platform.h"
 #include "runner/cell.h"
 #include "runner/process_tree.h"
 #include "runner/processes.h"
-
-extern char **environ;
-
-#define CLIENTS_MAX 64
-/* What a failed test leaves behind ends by itself. */
-#define SERVER_LIFE_S 120
 
 /* The thread sanitizer has threads of its own in each process. */
 #ifdef __SANITIZE_THREAD__
@@ -43,12 +33,6 @@ extern char **environ;
 #else
 #define ARE_THREADS(found, expected) ((found) == (expected))
 #endif
-
-/* Of a child whose server forgets it: more than the server itself uses in a window. */
-#define BURNT_NS UINT64_C(1000000000)
-
-#define ANSWER    "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-#define NOT_FOUND "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
 
 /* ---- a call that fails when asked to ---- */
 
@@ -62,232 +46,6 @@ int socket(int family, int type, int protocol)
     return is_keeper && getenv(NO_SOCKETS) != NULL ? -1 : (int)syscall(SYS_socket, family, type, protocol);
 }
 
-/* ---- the servers ---- */
-
-static int listen_on(in_addr_t address, uint16_t port)
-{
-    const int yes = 1;
-    struct sockaddr_in name = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(address)};
-    int listener = socket(AF_INET, SOCK_STREAM, 0);
-    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (bind(listener, (struct sockaddr *)&name, sizeof name) != 0 || listen(listener, CLIENTS_MAX) != 0)
-        exit(4);
-    return listener;
-}
-
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-enum burning { BURNS_NOTHING, BURNS_A_MILLISECOND, BURNS_MORE_AND_MORE };
-
-/* Uses a millisecond of CPU for a request, or half as much again with each second since the first. */
-static void burn(enum burning burning)
-{
-    static uint64_t first_ns;
-    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), wanted_ns = burning == BURNS_NOTHING ? 0 : 1000000;
-    first_ns = first_ns == 0 ? now_ns : first_ns;
-    if (burning == BURNS_MORE_AND_MORE) {
-        for (uint64_t seconds = (now_ns - first_ns) / 1000000000; seconds > 0; seconds--)
-            wanted_ns += wanted_ns / 2;
-    }
-    for (uint64_t begun_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID); wanted_ns > 0;) {
-        if (clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begun_ns >= wanted_ns)
-            return;
-    }
-}
-
-/* How a server answers. */
-struct manner {
-    const char *answer;
-    bool is_picky; /* only what asks for /any */
-    int late;      /* after so many requests, it listens to the whole world too */
-    enum burning burning;
-    pid_t child; /* if any: killed a second after so many requests, and nobody waits for it */
-    int requests_before;
-};
-
-/* Called for each request. */
-static void forget_child(struct manner *manner)
-{
-    static uint64_t due_ns;
-    if (manner->child == 0)
-        return;
-    if (--manner->requests_before == 0)
-        due_ns = clock_ns(CLOCK_MONOTONIC) + 1000000000;
-    if (manner->requests_before > 0 || clock_ns(CLOCK_MONOTONIC) < due_ns)
-        return;
-    kill(manner->child, SIGKILL);
-    manner->child = 0;
-}
-
-/* A child that has used some CPU, and whose end the server will ignore. */
-static pid_t start_burnt_child(void)
-{
-    int ends[2];
-    char byte;
-    signal(SIGCHLD, SIG_IGN);
-    if (pipe(ends) != 0)
-        exit(4);
-    pid_t child = fork();
-    if (child == 0) {
-        alarm(SERVER_LIFE_S);
-        while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < BURNT_NS)
-            continue;
-        close(ends[0]);
-        close(ends[1]);
-        for (;;)
-            pause();
-    }
-    close(ends[1]);
-    if (read(ends[0], &byte, 1) != 0)
-        exit(4);
-    return child;
-}
-
-static void serve(int listener, struct manner manner)
-{
-    struct pollfd polled[CLIENTS_MAX] = {{.fd = listener, .events = POLLIN}};
-    nfds_t count = 1;
-    while (poll(polled, count, -1) > 0) {
-        for (nfds_t i = 1; i < count; i++) {
-            char request[1024];
-            if (polled[i].revents == 0)
-                continue;
-            if (read(polled[i].fd, request, sizeof request) > 0) {
-                bool is_right = !manner.is_picky || strncmp(request, "GET /any ", 9) == 0;
-                const char *text = is_right ? manner.answer : NOT_FOUND;
-                burn(manner.burning);
-                forget_child(&manner);
-                if (write(polled[i].fd, text, strlen(text)) < 0 || --manner.late != 0)
-                    continue;
-                listen_on(INADDR_ANY, 0);
-                continue;
-            }
-            close(polled[i].fd);
-            polled[i--] = polled[--count];
-        }
-        if (polled[0].revents != 0 && count < CLIENTS_MAX)
-            polled[count++] = (struct pollfd){.fd = accept(listener, NULL, NULL), .events = POLLIN};
-    }
-}
-
-/* Two more processes, one of them in a session of its own and without a parent; their ids go to a file. */
-static void start_family(const char *path)
-{
-    FILE *file = fopen(path, "w");
-    pid_t child = fork();
-    if (child == 0) {
-        pid_t grandchild = fork();
-        alarm(SERVER_LIFE_S);
-        if (grandchild == 0)
-            setsid();
-        else
-            fprintf(file, "%ld\n", (long)grandchild);
-        fflush(file);
-        while (grandchild == 0)
-            pause();
-        _exit(0);
-    }
-    waitpid(child, NULL, 0);
-    child = fork();
-    alarm(SERVER_LIFE_S);
-    while (child == 0)
-        pause();
-    fprintf(file, "%ld\n%ld\nwhole\n", (long)child, (long)getpid());
-    fclose(file);
-}
-
-static void write_report(const char *path, char **arguments)
-{
-    FILE *file = fopen(path, "w");
-    for (; *arguments != NULL; arguments++)
-        fprintf(file, "argument %s\n", *arguments);
-    for (char **variable = environ; *variable != NULL; variable++)
-        fprintf(file, "variable %s\n", *variable);
-    struct rlimit core;
-    if (getrlimit(RLIMIT_CORE, &core) == 0)
-        fprintf(file, "core %llu\n", (unsigned long long)core.rlim_max);
-    fclose(file);
-}
-
-/* server MODE PORT [FILE [WORD...]] */
-static int run_server(char **arguments)
-{
-    const char *mode = arguments[0];
-    alarm(SERVER_LIFE_S);
-    uint16_t port = (uint16_t)strtoul(arguments[1], NULL, 10);
-    if (strcmp(mode, "gone") == 0) {
-        fprintf(stderr, "no such luck\nat all\n");
-        return 3;
-    }
-    while (strcmp(mode, "silent") == 0)
-        pause();
-    if (strcmp(mode, "family") == 0)
-        start_family(arguments[2]);
-    if (strcmp(mode, "report") == 0)
-        write_report(arguments[2], arguments + 3);
-    int listener = listen_on(strcmp(mode, "open") == 0 ? INADDR_ANY : INADDR_LOOPBACK, port);
-    struct manner manner = {
-        .answer = strcmp(mode, "missing") == 0 ? NOT_FOUND : ANSWER,
-        .is_picky = strcmp(mode, "picky") == 0,
-        .late = strcmp(mode, "late") == 0 ? 20 : -1,
-        .burning = strcmp(mode, "steady") == 0    ? BURNS_A_MILLISECOND
-                   : strcmp(mode, "growing") == 0 ? BURNS_MORE_AND_MORE
-                                                  : BURNS_NOTHING,
-        .child = strcmp(mode, "forgetful") == 0 ? start_burnt_child() : 0,
-        .requests_before = 20, /* those of clients, then */
-    };
-    serve(listener, manner);
-    return 0;
-}
-
-/* ---- target files ---- */
-
-static char folder[PATH_MAX], ini[PATH_MAX + 16], file[PATH_MAX + 16];
-
-static void setup(void)
-{
-    const char *temporary = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/targets-XXXXXX", temporary != NULL ? temporary : "/tmp");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    snprintf(ini, sizeof ini, "%s/mine.ini", folder);
-    snprintf(file, sizeof file, "%s/file", folder);
-}
-
-static void teardown(void)
-{
-    unlink(ini);
-    unlink(file);
-    rmdir(folder);
-}
-
-/* A target whose server is this program in a mode; more: further lines. */
-static void write_target(const char *mode, const char *more)
-{
-    char program[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    ck_assert_int_gt(length, 0);
-    program[length] = '\0';
-    FILE *stream = fopen(ini, "w");
-    ck_assert_ptr_nonnull(stream);
-    fprintf(stream, "[target]\nstart = '%s' server %s {port} '{folder}/file'%s\n", program, mode, more);
-    ck_assert_int_eq(fclose(stream), 0);
-}
-
-static void configure(struct configuration *configuration)
-{
-    ck_assert_int_eq(platform_init(), 0);
-    configuration_init(configuration);
-    configuration_set(configuration, "target", ini);
-    configuration_set(configuration, "duration", "0.3");
-    configuration_set(configuration, "warmup", "0.1");
-    configuration_set(configuration, "connections", "4");
-}
-
 static enum cell_status measure(struct result *result, char *message)
 {
     struct configuration configuration;
@@ -295,13 +53,6 @@ static enum cell_status measure(struct result *result, char *message)
     configure(&configuration);
     result_init(result);
     return cell_measure(&configuration, 1, &options, result, message);
-}
-
-static double number(const struct result *result, const char *name)
-{
-    double value = 0;
-    ck_assert_msg(result_get_number(result, name, &value), "%s is not known", name);
-    return value;
 }
 
 /* ---- tests ---- */
@@ -324,10 +75,22 @@ START_TEST(test_is_measured)
     ck_assert(number(&result, "requests") > 0 && number(&result, "router_cpu_percent") > 0);
     ck_assert(number(&result, "voluntary_switches") > 0);
     ck_assert(ARE_THREADS(number(&result, "threads"), 1) && number(&result, "processes") == 1);
-    ck_assert(number(&result, "router_memory_mib") > 0);
+    ck_assert(number(&result, "router_memory_mib") > 0 && number(&result, "reopened_percent") == 0);
     double self = number(&result, "router_self_cpu_percent"), threads = number(&result, "threads_cpu_percent");
     ck_assert_double_eq_tol(self, threads, 0.05 * self + 3);
     ck_assert_double_eq_tol(self, number(&result, "router_cpu_percent"), 0.05 * self + 3);
+    result_fini(&result);
+}
+END_TEST
+
+/* A connection for each answer: nearly all of them are opened anew. */
+START_TEST(test_connections_that_it_closes_are_told)
+{
+    struct result result;
+    char message[CELL_MESSAGE_SIZE] = "";
+    write_target("closing", "");
+    ck_assert_msg(measure(&result, message) == CELL_MEASURED, "%s", message);
+    ck_assert_double_eq_tol(number(&result, "reopened_percent"), 100, 20);
     result_fini(&result);
 }
 END_TEST
@@ -444,7 +207,7 @@ END_TEST
 static char *read_report(void)
 {
     static char text[16384];
-    FILE *stream = fopen(file, "r");
+    FILE *stream = fopen(servers_file, "r");
     ck_assert_ptr_nonnull(stream);
     text[fread(text, 1, sizeof text - 1, stream)] = '\0';
     fclose(stream);
@@ -472,6 +235,7 @@ START_TEST(test_is_told_what_its_file_says)
                            "FIXED = {folder}\nHOME = /elsewhere");
     setenv("PASSED", "on", 1);
     setenv("NOT_PASSED", "on", 1);
+    setenv("HOME", "/here", 1);
     configure(&configuration);
     configuration_set(&configuration, "spin-limit", "70");
     configuration_set(&configuration, "min-workers", "3");
@@ -480,13 +244,14 @@ START_TEST(test_is_told_what_its_file_says)
     processes_end(&processes);
     const char *text = read_report();
     char fixed[PATH_MAX + 32];
-    snprintf(fixed, sizeof fixed, "variable FIXED=%s", folder);
+    snprintf(fixed, sizeof fixed, "variable FIXED=%s", servers_folder);
     ck_assert_msg(strncmp(text, "argument --least\nargument 3\nargument one word\nvariable ", 54) == 0, "%s", text);
     ck_assert(has_line(text, "variable SPIN=46"));
     ck_assert(has_line(text, "variable P=12"));
     ck_assert(has_line(text, "variable PASSED=on"));
     ck_assert(has_line(text, fixed));
-    ck_assert_ptr_eq(strstr(text, "variable HOME="), strstr(text, "variable HOME=/elsewhere\n"));
+    ck_assert(has_line(text, "variable HOME=/elsewhere"));
+    ck_assert_ptr_null(strstr(text, "HOME=/here"));
     ck_assert_ptr_null(strstr(text, "MOST="));
     ck_assert_ptr_null(strstr(text, "NOT_PASSED="));
     ck_assert_ptr_null(strstr(text, "ABSENT="));
@@ -494,36 +259,45 @@ START_TEST(test_is_told_what_its_file_says)
 }
 END_TEST
 
-/* The quota is the server's, and all that it starts has its share of it; the group goes with the cell. */
-START_TEST(test_keeps_to_its_quota)
+/* A minimum of no workers is one, to the model and so to a target: in the row, and in what the server is told. */
+START_TEST(test_no_workers_are_one)
 {
     struct configuration configuration;
     struct result result;
-    struct processes processes;
-    char message[CELL_MESSAGE_SIZE] = "", group[CGROUP_PATH_SIZE];
+    char message[CELL_MESSAGE_SIZE] = "";
     const struct cell_options options = {.foreign_limit_percent = 1e6, .tries_max = 1};
-    write_target("steady", "");
+    write_target("report", " [{min-workers}]");
     configure(&configuration);
-    configuration_set(&configuration, "quota-percent", "20");
+    configuration_set(&configuration, "min-workers", "0");
     result_init(&result);
-    enum cell_status status = cell_measure(&configuration, 1, &options, &result, message);
-    if (status == CELL_SURROUNDINGS && strstr(message, "control group") != NULL) {
-        printf("not tried: %s\n", message);
-        result_fini(&result);
-        return;
-    }
-    ck_assert_msg(status == CELL_MEASURED, "%s", message);
-    ck_assert_str_eq(result_get_text(&result, "quota_percent"), "20");
-    ck_assert(number(&result, "requests") > 0 && number(&result, "throttled_periods") > 0);
-    ck_assert_double_lt(number(&result, "router_cpu_percent"), 40); /* three periods or so */
+    ck_assert_msg(cell_measure(&configuration, 1, &options, &result, message) == CELL_MEASURED, "%s", message);
+    ck_assert_str_eq(result_get_text(&result, "min_workers"), "0");
+    ck_assert(number(&result, "min_workers_resolved") == 1);
+    ck_assert_msg(strncmp(read_report(), "argument 1\n", 11) == 0, "%s", read_report());
     result_fini(&result);
+}
+END_TEST
 
-    const struct processes_options started = {.seed = 1, .seconds = 60};
-    ck_assert_msg(processes_start(&processes, &configuration, &started, NULL, message) == CELL_MEASURED, "%s", message);
-    snprintf(group, sizeof group, "%s", processes.quota.path);
-    ck_assert_int_eq(access(group, F_OK), 0);
-    processes_end(&processes);
-    ck_assert_int_ne(access(group, F_OK), 0);
+/* A file whose start line is the command needs one, whatever its variables say; none at all is not started. */
+START_TEST(test_needs_its_command)
+{
+    static const char *const commands[] = {"", "[{max-workers}]"};
+    struct result result;
+    char message[CELL_MESSAGE_SIZE] = "";
+    FILE *stream = fopen(servers_ini, "w");
+    ck_assert_ptr_nonnull(stream);
+    fprintf(stream, "[target]\nstart = {command}\n[environment]\nPORT = {port}\n");
+    ck_assert_int_eq(fclose(stream), 0);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        struct configuration configuration;
+        const struct cell_options options = {.foreign_limit_percent = 1e6, .tries_max = 1};
+        configure(&configuration);
+        configuration_set(&configuration, "command", commands[i]);
+        result_init(&result);
+        ck_assert_int_eq(cell_measure(&configuration, 1, &options, &result, message), CELL_SURROUNDINGS);
+        ck_assert_msg(strstr(message, ": it needs --command 'PROGRAM ...'") != NULL, "%s", message);
+        result_fini(&result);
+    }
 }
 END_TEST
 
@@ -535,7 +309,7 @@ static void read_family(pid_t pids[3])
     const struct timespec pause = {.tv_nsec = 10000000};
     long numbers[3];
     for (int tries = 0; tries < 3000; tries++) {
-        FILE *stream = fopen(file, "r");
+        FILE *stream = fopen(servers_file, "r");
         int found = stream == NULL ? 0 : fscanf(stream, "%ld %ld %ld whole", &numbers[0], &numbers[1], &numbers[2]);
         if (stream != NULL)
             fclose(stream);
@@ -636,21 +410,23 @@ int main(int argc, char **argv)
     is_keeper = argc == 3 && strcmp(argv[1], "role") == 0 && strcmp(argv[2], "target") == 0;
     if (argc == 3 && strcmp(argv[1], "role") == 0)
         return role_main(argv[2]);
-    if (argc >= 5 && strcmp(argv[1], "server") == 0)
-        return run_server(argv + 2);
+    if (servers_are_asked(argc, argv))
+        return servers_main(argv + 2);
     Suite *suite = suite_create("cell_target");
     TCase *cases = tcase_create("all");
     suite_add_tcase(suite, cases);
-    tcase_add_checked_fixture(cases, setup, teardown);
+    tcase_add_checked_fixture(cases, servers_setup, servers_teardown);
     tcase_set_timeout(cases, 60);
     tcase_add_test(cases, test_is_measured);
+    tcase_add_test(cases, test_connections_that_it_closes_are_told);
     tcase_add_test(cases, test_begins_when_steady);
     tcase_add_test(cases, test_waits_for_a_drifting_one);
     tcase_add_test(cases, test_cpu_that_goes_back);
     tcase_add_loop_test(cases, test_is_refused, 0, sizeof refusals / sizeof refusals[0]);
     tcase_add_test(cases, test_is_not_asked_without_a_socket);
     tcase_add_test(cases, test_is_told_what_its_file_says);
-    tcase_add_test(cases, test_keeps_to_its_quota);
+    tcase_add_test(cases, test_no_workers_are_one);
+    tcase_add_test(cases, test_needs_its_command);
     tcase_add_test(cases, test_ends_with_the_cell);
     tcase_add_test(cases, test_its_death_is_told);
 #ifndef __SANITIZE_THREAD__

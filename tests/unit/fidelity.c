@@ -4,7 +4,8 @@
  * figures, and tells a model that follows the runtime from one that does not; disturbed repeats do not count where
  * there are others; a model may have the target's name; a runtime that does not repeat its own order judges no model;
  * windows that did not wait, and cells without a place in the tables, are told. The item cost is the one at which the
- * model would take what the runtime takes, never below 0, and unknown where the cells do not give it.
+ * model would take what the runtime takes, never below 0, and unknown where the cells do not give it; it is told with
+ * the mode and the rate of the cells from which it was set.
  */
 #include "cli/fidelity_costs.h"
 #include "cli/fidelity_report.h"
@@ -13,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define REPEATS 4
 #define ROWS    200
@@ -209,6 +211,24 @@ START_TEST(noise)
 }
 END_TEST
 
+START_TEST(chance)
+{
+    /* A runtime whose halves agree no better than two orders drawn at random do in more than one of 20 times. */
+    const struct invention first = {"r", true, "paced", 1000, {10, 20, 30, 40, 50, 60}};
+    const struct invention second = {"r", true, "paced", 1000, {30, 10, 20, 60, 40, 50}};
+    const struct invention model = {"m", false, "paced", 1000, {10, 20, 30, 40, 50, 60}};
+    for (int setting = 0; setting < 6; setting++) {
+        for (int repeat = 1; repeat <= REPEATS; repeat++)
+            add(repeat % 2 == 1 ? &first : &second, setting, repeat, 1, false);
+    }
+    add_all(&model);
+    char *text = report(NULL);
+    expect(text, "better than chance would (0.66", true); /* 1 - 6 * 12 / (6 * 35) */
+    expect(text, "the aim of 0.9", false);
+    free(text);
+}
+END_TEST
+
 START_TEST(no_target)
 {
     const struct invention model = {"m", false, "paced", 1000, {10, 20, 30, 40, 50, 60}};
@@ -233,7 +253,7 @@ START_TEST(no_order)
     }
     add_all(&model);
     char *text = report(NULL);
-    expect(text, "the runtime does not repeat its own order (-1.00", true);
+    expect(text, "the runtime does not repeat its own order better than chance would (-1.00", true);
     expect(text, "no model can be judged by it here", true);
     expect(text, "the aim of 0.9", false);
     free(text);
@@ -355,6 +375,43 @@ START_TEST(item_cost_unknown)
 }
 END_TEST
 
+/* What is told of the costs on standard error; the caller frees. */
+static char *said(double cost)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = tmpfile();
+    int before = dup(STDERR_FILENO);
+    dup2(fileno(file), STDERR_FILENO);
+    fidelity_costs_say(&set, cost);
+    fflush(stderr);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    rewind(file);
+    ck_assert_int_gt(getdelim(&text, &size, '\0', file), 0);
+    fclose(file);
+    return text;
+}
+
+START_TEST(item_cost_is_told_with_its_cells)
+{
+    add_costs(35, 20, 60);
+    char *text = said(37.5);
+    expect(text, "paced at 1000/s, one worker, spin limit 0: target dotnet: 35.0 ", true);
+    expect(text, "paced at 1000/s, one worker, spin limit 0: model dotnet with item costs of 100: 60.0 ", true);
+    expect(text, "item-cost-percent is set to 37.5", true);
+    free(text);
+    for (size_t i = 0; i < set.count; i++) { /* what `--set mode=closed` makes of the cells */
+        result_set_text(&rows[i], RESULT_mode, "closed");
+        result_set_number(&rows[i], RESULT_rate_rps, NAN);
+    }
+    text = said(37.5);
+    expect(text, "closed loop, one worker, spin limit 0: target dotnet: 35.0 ", true);
+    expect(text, "paced", false);
+    free(text);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("fidelity");
@@ -364,6 +421,7 @@ int main(void)
     tcase_add_test(tests, groups_are_apart);
     tcase_add_test(tests, disturbed_ones);
     tcase_add_test(tests, noise);
+    tcase_add_test(tests, chance);
     tcase_add_test(tests, no_order);
     tcase_add_test(tests, common_settings);
     tcase_add_test(tests, doubts);
@@ -373,6 +431,7 @@ int main(void)
     tcase_add_test(tests, item_cost_of_disturbed_repeats);
     tcase_add_test(tests, item_cost_of_one_population);
     tcase_add_loop_test(tests, item_cost_unknown, 0, 9);
+    tcase_add_test(tests, item_cost_is_told_with_its_cells);
     Suite *suite = suite_create("fidelity");
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -51,11 +51,12 @@ static void add_cell(const char *label, const char *target, const char *workers,
 
 /* ---- every kind ---- */
 
-/* The scheduler that models a runtime is called like the target. */
+/* The scheduler that models a runtime is called like the target; a target may be called as no target is on the command
+ * line. */
 START_TEST(test_model_and_target_of_one_name_are_two)
 {
     add_cell("dotnet", NULL, "2", "0", 20);
-    add_cell(NULL, "dotnet", "2", "0", 80);
+    add_cell(NULL, _i == 0 ? "dotnet" : "none", "2", "0", 80);
     char *text = draw((struct plot_request){.kind = PLOT_CPU_VS_THREADS}, 0);
     expect_text(line_of(text, "model dotnet"), " 20.0");
     expect_text(line_of(text, ".NET 10.0.12"), " 80.0");
@@ -181,6 +182,26 @@ START_TEST(test_what_nobody_stamps_is_left_out)
 }
 END_TEST
 
+/* No axis can be made of max-workers that nothing has: a line across would be all there is. */
+START_TEST(test_servers_without_the_knob_are_points)
+{
+    enum plot_kind kind = (enum plot_kind)_i;
+    add_cell(NULL, "go", NULL, NULL, 20);
+    add_cell(NULL, "java", NULL, NULL, 30);
+    char *text = script_of(kind);
+    expect_text(text, " ('(no knob)' 1)\n");
+    expect_text(text, "reference_count = 0\n");
+    expect_text(text, "series_count = 2\nline_count = 2\n");
+    free(text);
+    add_cell(NULL, "dotnet", "1", "0", 40); /* beside one that has it, they are lines across */
+    text = draw_file((struct plot_request){.kind = kind, .force = true}, "a.png");
+    expect_no_text(text, "(no knob)");
+    expect_text(text, "('1' 1)\n");
+    expect_text(text, "reference_count = 3\n"); /* and the one worker */
+    free(text);
+}
+END_TEST
+
 /* ---- fidelity ---- */
 
 START_TEST(test_ratios_are_to_the_own_first_cell)
@@ -293,7 +314,8 @@ int main(void)
     Suite *suite = suite_create("plot_mixed");
     TCase *tests = tcase_create("mixed");
     tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_add_test(tests, test_model_and_target_of_one_name_are_two);
+    tcase_add_loop_test(tests, test_model_and_target_of_one_name_are_two, 0, 2);
+    tcase_add_loop_test(tests, test_servers_without_the_knob_are_points, PLOT_CPU_VS_THREADS, PLOT_CPU_PER_REQUEST + 1);
     tcase_add_loop_test(tests, test_targets_are_named_by_what_they_are, 0, 6);
     tcase_add_loop_test(tests, test_colour_is_the_spin_limit_and_dashes_are_what_executes, 0, 2);
     tcase_add_test(tests, test_published_figures_have_the_colours_of_the_key);

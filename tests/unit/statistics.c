@@ -232,10 +232,10 @@ START_TEST(only_valid_undisturbed_repeats_count)
     result_set_number(&set.rows[5], RESULT_valid, NAN); /* not known to be valid */
     struct cell_set cells;
     cell_set_init(&cells, &set);
-    struct interval interval = cell_interval(&cells.cells[0], "router_cpu_us_per_request", false);
+    struct interval interval = cell_interval(&cells.cells[0], CELL_CPU_US, false);
     NEAR(interval.median, 20);
     ck_assert_uint_eq(interval.count, 3);
-    interval = cell_interval(&cells.cells[0], "router_cpu_us_per_request", true);
+    interval = cell_interval(&cells.cells[0], CELL_CPU_US, true);
     NEAR(interval.median, 25);
     ck_assert_uint_eq(interval.count, 4);
     interval = cell_interval_per_request(&cells.cells[0], "yields", false);
@@ -243,6 +243,61 @@ START_TEST(only_valid_undisturbed_repeats_count)
     result_set_number(&set.rows[1], RESULT_requests, 0); /* nothing per request then */
     ck_assert_uint_eq(cell_interval_per_request(&cells.cells[0], "yields", false).count, 2);
     ck_assert_uint_eq(cell_interval(&cells.cells[0], "no_such_number", false).count, 0);
+    cell_set_fini(&cells);
+    result_set_fini(&set);
+}
+END_TEST
+
+/* Where a side has no undisturbed repeat, a ratio stands on the disturbed ones of both, and says so. */
+START_TEST(a_ratio_of_disturbed_repeats_is_told)
+{
+    struct result_set set = {.rows = calloc(4, sizeof(struct result)), .count = 4};
+    for (int i = 0; i < 4; i++) {
+        fill(&set.rows[i], 1, i < 2 ? "below" : "above", i % 2 + 1, (double[]){10, 30, 60, 120}[i]);
+    }
+    result_set_number(&set.rows[3], RESULT_disturbed, 1);
+    struct cell_set cells;
+    cell_set_init(&cells, &set);
+    const struct cell *below = &cells.cells[0], *above = &cells.cells[1];
+    bool disturbed = true;
+    NEAR(cell_ratio_or_disturbed(above, below, CELL_CPU_US, &disturbed).median, 6); /* of the first repeats */
+    ck_assert(!disturbed);
+    result_set_number(&set.rows[2], RESULT_disturbed, 1);
+    NEAR(cell_ratio_or_disturbed(above, below, CELL_CPU_US, &disturbed).median, 4.5); /* 90 to 20 */
+    ck_assert(disturbed);
+    NEAR(cell_ratio_or_disturbed(below, above, CELL_CPU_US, &disturbed).median, 20.0 / 90);
+    ck_assert(disturbed);
+    result_set_number(&set.rows[2], RESULT_valid, 0);
+    result_set_number(&set.rows[3], RESULT_valid, 0);
+    ck_assert_double_nan(cell_ratio_or_disturbed(above, below, CELL_CPU_US, &disturbed).median);
+    ck_assert(!disturbed); /* it stands on nothing */
+    cell_set_fini(&cells);
+    result_set_fini(&set);
+}
+END_TEST
+
+/* By the numbers, not by the words; a word that only a target can resolve is no number. */
+START_TEST(the_base_is_one_worker_that_does_not_spin)
+{
+    static const struct {
+        const char *workers, *spin;
+        double workers_resolved, spin_resolved;
+        bool is_base;
+    } settings[] = {
+        {"1", "0", 1, 0, true},           {"1", "0", NAN, NAN, true},      {"default", "0", 1, 0, true},
+        {"1", "default", 1, 0, true},     {"1", "default", 1, 70, false},  {"12", "0", 12, 0, false},
+        {"default", "0", NAN, 0, false},  {"1", "default", 1, NAN, false}, {NULL, "0", NAN, 0, false},
+        {NULL, NULL, NAN, NAN, false},
+    };
+    struct result_set set = {.rows = calloc(1, sizeof(struct result)), .count = 1};
+    struct cell_set cells;
+    fill(&set.rows[0], 1, "c", 1, 10);
+    result_set_text(&set.rows[0], RESULT_max_workers, settings[_i].workers);
+    result_set_text(&set.rows[0], RESULT_spin_limit, settings[_i].spin);
+    result_set_number(&set.rows[0], RESULT_max_workers_resolved, settings[_i].workers_resolved);
+    result_set_number(&set.rows[0], RESULT_spin_limit_resolved, settings[_i].spin_resolved);
+    cell_set_init(&cells, &set);
+    ck_assert_int_eq(cell_is_base(&cells.cells[0]), settings[_i].is_base);
     cell_set_fini(&cells);
     result_set_fini(&set);
 }
@@ -261,18 +316,18 @@ START_TEST(cells_of_a_sweep_are_paired_by_repeat)
     result_set_number(&set.rows[8], RESULT_valid, 0);     /* repeat 8 above */
     struct cell_set cells;
     cell_set_init(&cells, &set);
-    struct interval ratio = cell_ratio(&cells.cells[1], &cells.cells[0], "router_cpu_us_per_request");
+    struct interval ratio = cell_ratio(&cells.cells[1], &cells.cells[0], CELL_CPU_US);
     NEAR(ratio.median, 2);
     NEAR(ratio.low, 2);
     NEAR(ratio.high, 2);
     ck_assert_uint_eq(ratio.count, 6);
-    ratio = cell_ratio_apart(&cells.cells[1], &cells.cells[0], "router_cpu_us_per_request");
+    ratio = cell_ratio_apart(&cells.cells[1], &cells.cells[0], CELL_CPU_US);
     ck_assert_uint_eq(ratio.count, 7);
     ck_assert(ratio.low < 1.8 && ratio.high > 2.2);
     for (int i = 8; i < 16; i++) {
         result_set_number(&set.rows[i], RESULT_sweep_id, 2); /* another sweep: never paired */
     }
-    ratio = cell_ratio(&cells.cells[1], &cells.cells[0], "router_cpu_us_per_request");
+    ratio = cell_ratio(&cells.cells[1], &cells.cells[0], CELL_CPU_US);
     ck_assert_uint_eq(ratio.count, 7);
     cell_set_fini(&cells);
     result_set_fini(&set);
@@ -293,6 +348,8 @@ int main(void)
     tcase_add_test(all, rank_correlation);
     tcase_add_test(all, cells_are_grouped);
     tcase_add_test(all, only_valid_undisturbed_repeats_count);
+    tcase_add_test(all, a_ratio_of_disturbed_repeats_is_told);
+    tcase_add_loop_test(all, the_base_is_one_worker_that_does_not_spin, 0, 10);
     tcase_add_test(all, cells_of_a_sweep_are_paired_by_repeat);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);

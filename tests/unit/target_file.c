@@ -131,7 +131,9 @@ static const struct {
     {"[target]\n" START "ready-within = soon\n",
      "folder/mine.ini:3: ready-within: found 'soon', expected a time such as 200ms, 2s or 50us, from 0s to 600s\n"},
     {"[target]\n" START "name = My Server\n",
-     "folder/mine.ini:3: name: found 'My Server', expected 1 to 63 small letters, digits and hyphens\n"},
+     "folder/mine.ini:3: name: found 'My Server', expected 1 to 63 small letters, digits and hyphens, not 'none'\n"},
+    {"[target]\n" START "name = none\n",
+     "folder/mine.ini:3: name: found 'none', expected 1 to 63 small letters, digits and hyphens, not 'none'\n"},
     {"[target]\n" START "pass = A-B C\n", "folder/mine.ini:3: pass: found 'A-B', expected names of variables\n"},
     {"[target]\n" START "[environment]\nA = {max-wokers}\nA = 1\n2 = x\n",
      "folder/mine.ini:4: A: found {max-wokers}, which has no meaning here; did you mean {max-workers}?\n"
@@ -155,11 +157,13 @@ START_TEST(test_names_each_fault_with_its_place)
 }
 END_TEST
 
+static const char *const nameless[] = {"My Server.ini", "folder/none.ini"};
+
 START_TEST(test_a_file_that_cannot_name_its_target)
 {
     struct target target;
     static const char text[] = "[target]\nstart = ./server {port}\n";
-    ck_assert_int_eq(target_parse_text("My Server.ini", text, strlen(text), faults, &target), 1);
+    ck_assert_int_eq(target_parse_text(nameless[_i], text, strlen(text), faults, &target), 1);
     ck_assert_ptr_nonnull(strstr(faults_now(), "expected the key name in [target]"));
 }
 END_TEST
@@ -169,6 +173,21 @@ START_TEST(test_a_file_that_is_not_there)
     struct target target;
     ck_assert_int_eq(target_parse_file("/nowhere/a.ini", faults, &target), 1);
     ck_assert_ptr_nonnull(strstr(faults_now(), "/nowhere/a.ini: cannot read the target file: No such file"));
+}
+END_TEST
+
+/* Not only to who has the file read. */
+START_TEST(test_faults_are_told_to_whoever_asks)
+{
+    static const char told[] = ": cannot read the target file: No such file";
+    ck_assert_ptr_null(target_find("/nowhere/b.ini"));
+    ck_assert_str_eq(faults_now(), "");
+    ck_assert_int_eq(target_check("/nowhere/b.ini", faults), 1);
+    ck_assert_ptr_nonnull(strstr(faults_now(), told));
+    ck_assert_int_eq(target_check("/nowhere/b.ini", faults), 1);
+    ck_assert_ptr_nonnull(strstr(strstr(faults_now(), told) + 1, told));
+    ck_assert_ptr_null(target_find("/nowhere/b.ini"));
+    ck_assert_int_eq(target_check("none", faults), 0);
 }
 END_TEST
 
@@ -219,6 +238,17 @@ START_TEST(test_words)
     ck_assert_str_eq(joined, lines[_i].at_default);
     join(lines[_i].line, &numbers, joined, sizeof joined);
     ck_assert_str_eq(joined, lines[_i].with_numbers);
+}
+END_TEST
+
+/* A list all the same. */
+START_TEST(test_no_words)
+{
+    const struct placeholder_values nothing = {.texts = {[PLACEHOLDER_command] = ""}};
+    char **words = command_words("{command}", &nothing);
+    ck_assert_ptr_nonnull(words);
+    ck_assert_ptr_null(words[0]);
+    command_words_free(words);
 }
 END_TEST
 
@@ -308,9 +338,11 @@ int main(void)
     tcase_add_test(cases, test_reads_all_keys);
     tcase_add_test(cases, test_little_is_enough);
     tcase_add_loop_test(cases, test_names_each_fault_with_its_place, 0, sizeof faulty / sizeof faulty[0]);
-    tcase_add_test(cases, test_a_file_that_cannot_name_its_target);
+    tcase_add_loop_test(cases, test_a_file_that_cannot_name_its_target, 0, sizeof nameless / sizeof nameless[0]);
     tcase_add_test(cases, test_a_file_that_is_not_there);
+    tcase_add_test(cases, test_faults_are_told_to_whoever_asks);
     tcase_add_loop_test(cases, test_words, 0, sizeof lines / sizeof lines[0]);
+    tcase_add_test(cases, test_no_words);
     tcase_add_test(cases, test_a_folder_with_a_blank_stays_one_word);
     tcase_add_test(cases, test_variables);
     tcase_add_loop_test(cases, test_programs, 0, sizeof searches / sizeof searches[0]);

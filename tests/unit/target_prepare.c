@@ -2,7 +2,8 @@
  *
  * Promises: a target is built by one program at a time; whoever waits says so, goes on waiting when a signal comes, and
  * leaves when it is told to stop; where a folder cannot be locked nothing is built. A command that is at work when that
- * happens is ended and waited for. Its processes have their limits.
+ * happens is ended and waited for; one whose end is not told has failed, and is not waited for; one that was to tell a
+ * version and does not is named. Its processes have their limits.
  *
  * Method: a build that leaves a trace, beside a lock that this program holds, and signals from a timer. Two calls of
  * the C library are this program's own, so that they can fail.
@@ -191,6 +192,41 @@ START_TEST(test_ends_what_is_at_work)
 }
 END_TEST
 
+/* Nobody can say how a process ended whose end was to be ignored. */
+START_TEST(test_an_end_that_is_not_told)
+{
+    struct target_use *use = write_target(BUILD);
+    static const char expected[] = "target mine: its build failed; see ";
+    char message[CELL_MESSAGE_SIZE] = "";
+    signal(SIGCHLD, SIG_IGN);
+    ck_assert_int_eq(target_prepare(use, &stop, message), CELL_SURROUNDINGS);
+    ck_assert_msg(strncmp(message, expected, strlen(expected)) == 0, "%s", message);
+}
+END_TEST
+
+static const struct {
+    const char *line, *told;
+} versions[] = {
+    {"version = true", "pilfer: target mine: its version command tells no version: true\n"},
+    {"version = sh -c 'echo 1; exit 3'",
+     "pilfer: target mine: its version command tells no version: sh -c 'echo 1; exit 3'\n"},
+    {"version = echo 1.2", ""},
+    {"", ""},
+};
+
+START_TEST(test_says_that_no_version_is_told)
+{
+    struct target_use *use = write_target(versions[_i].line);
+    char message[CELL_MESSAGE_SIZE], text[512] = "";
+    int ends[2];
+    ck_assert_int_eq(pipe2(ends, O_NONBLOCK), 0);
+    ck_assert_int_ge(dup2(ends[1], STDERR_FILENO), 0);
+    ck_assert_int_eq(target_prepare(use, &stop, message), CELL_MEASURED);
+    ck_assert(read(ends[0], text, sizeof text - 1) > 0 || errno == EAGAIN);
+    ck_assert_str_eq(text, versions[_i].told);
+}
+END_TEST
+
 /* Neither core files, nor CPU without end for what leaves the group of its command. */
 static const rlim_t cpu_limits[] = {RLIM_INFINITY, 50}; /* of this program */
 
@@ -231,6 +267,8 @@ int main(void)
     tcase_add_test(cases, test_stops_waiting);
     tcase_add_test(cases, test_needs_its_lock);
     tcase_add_loop_test(cases, test_ends_what_is_at_work, 0, sizeof slow / sizeof slow[0]);
+    tcase_add_test(cases, test_an_end_that_is_not_told);
+    tcase_add_loop_test(cases, test_says_that_no_version_is_told, 0, sizeof versions / sizeof versions[0]);
     tcase_add_loop_test(cases, test_limits, 0, sizeof cpu_limits / sizeof cpu_limits[0]);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

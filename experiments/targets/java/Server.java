@@ -3,8 +3,8 @@
 // The target `java`: the JDK's own HTTP server. One thread of the server waits for events; each request is a task of a
 // ForkJoinPool in asynchronous mode (first in, first out, as event handlers want it), which answers 200 with the path.
 //
-// max-workers is the pool's parallelism, min-workers its core size: threads that are kept when there is nothing to do.
-// A ForkJoinPool has no spin limit that could be set. The server writes head and body apart, so the start line asks it not
+// max-workers is the pool's parallelism. A ForkJoinPool has no minimum that could be set below that (a smaller core size
+// means the parallelism), and no spin limit. The server writes head and body apart, so the start line asks it not
 // to wait for acknowledgements in between (sun.net.httpserver.nodelay).
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
@@ -28,19 +28,17 @@ public final class Server {
 
     public static void main(String[] arguments) throws IOException {
         int port = 0;
-        int minWorkers = 0;
         int maxWorkers = Runtime.getRuntime().availableProcessors();
         for (int i = 0; i + 1 < arguments.length; i += 2) {
             int value = Integer.parseInt(arguments[i + 1]);
             switch (arguments[i]) {
                 case "--port" -> port = value;
-                case "--min-workers" -> minWorkers = value;
                 case "--max-workers" -> maxWorkers = value;
                 default -> throw new IllegalArgumentException("unknown option " + arguments[i]);
             }
         }
         ForkJoinPool pool = new ForkJoinPool(maxWorkers, ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, true,
-                Math.min(minWorkers, maxWorkers), maxWorkers, 1, null, 1, TimeUnit.MINUTES);
+                maxWorkers, maxWorkers, 1, null, 1, TimeUnit.MINUTES);
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), BACKLOG);
         server.createContext("/", Server::answer);
         server.setExecutor(pool);
