@@ -123,6 +123,13 @@ static void print_counters(const struct fidelity_cells *fidelity, const struct f
 
 /* ---- what follows ---- */
 
+/* Of two orders without a relation the rank correlation has mean 0 and variance 1 / (count - 1) (Kendall, Rank
+ * Correlation Methods): one-sided, 5 %. */
+static bool is_beyond_chance(double correlation, size_t count)
+{
+    return correlation * sqrt((double)count - 1) > 1.645;
+}
+
 static void say_correlation(const char *label, const struct fidelity_group *group, size_t executor, FILE *out)
 {
     char own[DECIMAL_SIZE], ceiling[DECIMAL_SIZE], share[DECIMAL_SIZE];
@@ -135,10 +142,11 @@ static void say_correlation(const char *label, const struct fidelity_group *grou
     }
     fixed(agreement.correlation, 2, own);
     fixed(agreement.ceiling, 2, ceiling);
-    if (agreement.ceiling <= 0) {
+    if (!is_beyond_chance(agreement.ceiling, agreement.count)) {
         reproduction_say(out,
                          "%s: rank correlation %s over %zu settings, but the runtime does not repeat its own order "
-                         "(%s, odd repeats against even ones): no model can be judged by it here.",
+                         "better than chance would (%s, odd repeats against even ones): no model can be judged by it "
+                         "here.",
                          label, own, agreement.count, ceiling);
         return;
     }

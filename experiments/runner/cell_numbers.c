@@ -92,9 +92,10 @@ static void fill_rates(struct filling *filling)
         return;
     const struct cell_edge *first = &measurement->first, *last = &measurement->last;
     double watching_percent = watching_cpu_percent(filling);
-    if (!router_cpu_went_back(filling))
-        filling->router_percent =
-            100 * (double)(last->router_ns - first->router_ns) / filling->elapsed_ns - watching_percent;
+    double router_percent =
+        100 * (double)used_ns(first->router_ns, last->router_ns) / filling->elapsed_ns - watching_percent;
+    if (!router_cpu_went_back(filling) && router_percent >= 0)
+        filling->router_percent = router_percent;
     set(filling, RESULT_router_cpu_percent, filling->router_percent);
     if (filling->requests > 0)
         set(filling, RESULT_router_cpu_us_per_request,
@@ -334,6 +335,17 @@ static bool tasks_are_sound(const struct filling *filling, char *reason, size_t 
     return validity_of_tasks(&tasks, reason, size);
 }
 
+/* The runner reads the clock of the process, the process that of its watching thread, and on a busy machine at times
+ * that lie far apart. */
+static bool watching_is_within(const struct filling *filling, char *reason, size_t size)
+{
+    if (isfinite(filling->router_percent) || router_cpu_went_back(filling) || !filling->measurement->edges_known)
+        return true;
+    snprintf(reason, size, "CPU of the %s is less than that of the thread that watches it: they were read apart",
+             filling->measurement->processes->router->role);
+    return false;
+}
+
 /* The runner must have been in time. The process under test may be late where it saturates its CPUs or its quota; its
  * own rates are taken over the time between its own readings. */
 static bool times_are_sane(const struct filling *filling, char *reason, size_t size)
@@ -344,7 +356,8 @@ static bool times_are_sane(const struct filling *filling, char *reason, size_t s
     struct window_edge inner_last = {counted(router, "last.monotonic_ns"), counted(router, "last.boot_ns")};
     return window_clocks_agree(&inner_first, &inner_last, reason, size) &&
            window_is_sane(&measurement->window, &measurement->first.machine.edge, &measurement->last.machine.edge,
-                          reason, size);
+                          reason, size) &&
+           watching_is_within(filling, reason, size);
 }
 
 /* Doing it again would not help: so it counts as something that vanished. */

@@ -47,9 +47,14 @@ void play_submit(struct play *play, uint32_t self, struct still_task *task, enum
     check_progress();
 }
 
+uint16_t play_part(uint64_t word, enum play_part part)
+{
+    return (uint16_t)(word >> part);
+}
+
 uint32_t play_signals(const struct play *play)
 {
-    return (uint16_t)shared_u64_load_relaxed(&play->idle->semaphore.word); /* one thread */
+    return play_part(shared_u64_load_relaxed(&play->idle->semaphore.word), PLAY_SIGNALS); /* one thread */
 }
 
 void play_begin(struct play *play, uint32_t self)

@@ -12,6 +12,9 @@
 
 #include "still.h"
 
+/* Where the counts of 16 bits lie in the semaphore's word (idle/semaphore.c). */
+enum play_part { PLAY_SIGNALS = 0, PLAY_WAITERS = 16, PLAY_SPINNERS = 32 };
+
 #define PLAY_OUTSIDE UINT32_MAX       /* a thread that is no worker and not attached */
 #define PLAY_GUEST   (UINT32_MAX - 1) /* one that is attached */
 
@@ -45,5 +48,7 @@ uint64_t play_count(const struct play *play, enum counter counter);
 uint32_t play_engaged(const struct play *play);
 /* Signals that nobody has taken. */
 uint32_t play_signals(const struct play *play);
+/* One of the counts of a semaphore's word. */
+uint16_t play_part(uint64_t word, enum play_part part);
 
 #endif

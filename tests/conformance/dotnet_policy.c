@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "../held.h"
 #include "calls.h"
 #include "dotnet_items.h"
 #include "dotnet_play.h"
@@ -320,21 +321,6 @@ void dotnet_play_gate(const struct subject *subject)
 
 /* ---- D25 ---- */
 
-struct held {
-    struct pilfer_task task;
-    struct shared_u32 runs, may_end; /* set by the task, by the test */
-    struct pilfer_latch latch;
-};
-
-static void run_held(struct pilfer_task *task)
-{
-    struct held *held = (struct held *)task;
-    shared_u32_store_release(&held->runs, 1);
-    while (shared_u32_load_acquire(&held->may_end) == 0)
-        platform_yield();
-    pilfer_latch_arrive(&held->latch);
-}
-
 static struct pilfer_executor *open_with(const struct subject *subject, const struct pilfer_setting *settings,
                                          uint32_t setting_count)
 {
@@ -355,17 +341,18 @@ static struct pilfer_limit_values read_limits(struct pilfer_executor *executor)
 static void try_available(const struct subject *subject)
 {
     static const struct pilfer_setting settings[] = {{"processors", 3}, {"hill-climbing", 0}};
-    struct held held = {.task.run = run_held};
+    struct held held;
     struct pilfer_executor *executor = open_with(subject, settings, 2);
-    pilfer_latch_init(&held.latch, 1);
+    held_init(&held, run_held);
     check_setup(pilfer_submit(executor, &held.task, PILFER_PLACEMENT_DEFAULT) == 0);
-    while (shared_u32_load_acquire(&held.runs) == 0 || inside_engaged(executor) > 1)
+    held_await(&held);
+    while (inside_engaged(executor) > 1)
         platform_yield();
     const struct pilfer_limit_values values = read_limits(executor);
     expect("available workers while one of 8 is busy", (uint64_t)values.available.workers, 7);
     expect("the maximum meanwhile", (uint64_t)values.maximum.workers, 8);
     expect("available completion threads", (uint64_t)values.available.completion_threads, 1000);
-    shared_u32_store_release(&held.may_end, 1);
+    held_let_go(&held);
     pilfer_wait(executor, &held.latch);
     pilfer_close(executor, PILFER_CLOSE_RUN, NULL);
 }

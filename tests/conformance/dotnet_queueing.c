@@ -308,8 +308,11 @@ static void be_quiet(struct pool *pool, struct worker *self, uint32_t wakes)
     (void)pool, (void)self, (void)wakes;
 }
 
+/* With more than 32 processors the original has several shared queues, of which each worker has one assigned: that is
+ * looked into before the common one, those of others after it. They are not modelled, whatever P is, and left out. */
 void dotnet_dequeue_order(const struct subject *subject)
 {
+    enum { ASSIGNED = 2 };
     static const struct idle_policy quiet = {.submitted = be_quiet};
     static const char *const names[] = {"local", "high priority", "shared", "another worker's"};
     struct still still;
@@ -326,7 +329,9 @@ void dotnet_dequeue_order(const struct subject *subject)
             check_broken("the %s task came when the %s one was due", names[task->id], names[i]);
     }
     still_close(&still);
-    check_held("local, high priority, shared, stolen; one shared queue here, whatever P is");
+    check_left_out(ASSIGNED);
+    check_held("local, high priority, shared, stolen; not tried: the %d places of assigned queues, which are not here",
+               ASSIGNED);
 }
 
 /* ---- D6 ---- */

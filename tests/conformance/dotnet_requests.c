@@ -3,13 +3,16 @@
  * D8 to D12, D21 and D22: when scheduler dotnet asks for a worker, when it releases one, and how long a turn lasts.
  *
  * Method. Played by one thread (dotnet_play.h), step by step, where the order of steps is the point; then with threads,
- * from a pool at rest to a pool at rest, by differences of counters. No count depends on how fast the machine is.
+ * from a pool at rest to a pool at rest, by differences of counters. No count depends on how fast the machine is, but
+ * for the one of D12 that says how often two threads met, which is only reported. Pools of D9, D11 and D22 have the
+ * scheduler's own sizing.
  *
  * Source. .NET 8 ThreadPoolWorkQueue (EnsureThreadRequested, Dispatch) and PortableThreadPool.WorkerThread.
  */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "../held.h"
 #include "calls.h"
 #include "dotnet_items.h"
 #include "dotnet_play.h"
@@ -39,13 +42,6 @@ struct pilfer_executor *dotnet_open(const struct subject *subject, const struct 
     return executor;
 }
 
-static uint64_t count_of(struct pilfer_executor *executor, enum counter counter)
-{
-    struct account_totals totals;
-    pilfer_totals(executor, &totals);
-    return totals.counters[counter];
-}
-
 static void wait_until_idle(struct pilfer_executor *executor)
 {
     while (inside_engaged(executor) > 0)
@@ -58,31 +54,10 @@ static void run_nothing(struct pilfer_task *task)
     (void)task;
 }
 
-struct timed {
-    struct pilfer_task task;
-    struct pilfer_latch latch;
-    struct shared_u32 runs, may_end; /* of a task that is held: set by the task, by the test */
-};
-
-static void run_short(struct pilfer_task *task)
+static void send(struct pilfer_executor *executor, struct held *task, void (*run)(struct pilfer_task *task))
 {
-    pilfer_latch_arrive(&((struct timed *)task)->latch);
-}
-
-static void run_held(struct pilfer_task *task)
-{
-    struct timed *timed = (struct timed *)task;
-    shared_u32_store_release(&timed->runs, 1);
-    while (shared_u32_load_acquire(&timed->may_end) == 0)
-        platform_yield();
-    pilfer_latch_arrive(&timed->latch);
-}
-
-static void send(struct pilfer_executor *executor, struct timed *timed, void (*run)(struct pilfer_task *task))
-{
-    *timed = (struct timed){.task.run = run};
-    pilfer_latch_init(&timed->latch, 1);
-    check_setup(pilfer_submit(executor, &timed->task, PILFER_PLACEMENT_DEFAULT) == 0);
+    held_init(task, run);
+    check_setup(pilfer_submit(executor, &task->task, PILFER_PLACEMENT_DEFAULT) == 0);
 }
 
 /* ---- D8 ---- */
@@ -132,12 +107,12 @@ static void stress_flag(const struct subject *subject, uint32_t rounds)
     struct pilfer_executor *executor = dotnet_open(subject, &(struct dotnet_pool){.min_workers = 3, .max_workers = 3});
     struct pool *pool = inside_pool(executor);
     for (uint32_t round = 0; round < rounds; round++) {
-        struct timed timed;
-        send(executor, &timed, run_short);
+        struct held task;
+        send(executor, &task, run_short);
         const uint32_t outstanding = pool->idle->requests(pool);
         if (outstanding > 1)
             check_broken("%u requests are outstanding", outstanding);
-        pilfer_wait(executor, &timed.latch);
+        pilfer_wait(executor, &task.latch);
         check_progress();
     }
     pilfer_close(executor, PILFER_CLOSE_RUN, NULL);
@@ -212,15 +187,16 @@ void dotnet_releases(const struct subject *subject)
     check_trying("turns and events, step by step");
     play_turn_of_three(subject);
     play_socket_event(subject);
-    struct pilfer_executor *executor =
-        dotnet_open(subject, &(struct dotnet_pool){.min_workers = WORKERS, .max_workers = WORKERS});
+    struct pilfer_executor *executor = dotnet_open(
+        subject,
+        &(struct dotnet_pool){.min_workers = WORKERS, .max_workers = WORKERS, .sizing = "hill-climbing"});
     wait_until_idle(executor);
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        struct timed timed;
+        struct held task;
         check_trying("one task into an idle pool, round %u", round);
         const uint64_t releases = count_of(executor, COUNTER_releases);
-        send(executor, &timed, run_short);
-        pilfer_wait(executor, &timed.latch);
+        send(executor, &task, run_short);
+        pilfer_wait(executor, &task.latch);
         wait_until_idle(executor);
         expect("releases by one task into an idle pool", count_of(executor, COUNTER_releases) - releases, 2);
     }
@@ -263,18 +239,28 @@ void dotnet_counts(const struct subject *subject)
 
 /* ---- D11 ---- */
 
+/* A pool with the default limits, which its user cuts to one worker, the minimum first. */
+static struct pilfer_executor *open_and_cut(const struct subject *subject)
+{
+    struct pilfer_executor *executor = dotnet_open(subject, &(struct dotnet_pool){.sizing = "hill-climbing"});
+    if (pilfer_set_min_workers(executor, (struct pilfer_limits){1, 1}) != 0 ||
+        pilfer_set_max_workers(executor, (struct pilfer_limits){1, 1}) != 0)
+        check_broken("SetMin(1, 1) or SetMax(1, 1) is refused");
+    expect("the goal after SetMin(1, 1) and SetMax(1, 1)", pool_numbers(inside_pool(executor)).goal, 1);
+    return executor;
+}
+
 void dotnet_one_worker(const struct subject *subject)
 {
     enum { SUBMITS = 1000 };
-    struct pilfer_executor *executor = dotnet_open(subject, &(struct dotnet_pool){.max_workers = 1});
+    struct pilfer_executor *executor = open_and_cut(subject);
     struct pilfer_task *tasks = calloc(SUBMITS, sizeof(*tasks));
-    struct timed held;
+    struct held held;
     check_setup(tasks != NULL);
     check_trying("a busy worker at max 1");
     wait_until_idle(executor);
     send(executor, &held, run_held);
-    while (shared_u32_load_acquire(&held.runs) == 0)
-        platform_yield();
+    held_await(&held);
     expect("releases until the one worker is busy", count_of(executor, COUNTER_releases), 1);
     const uint64_t wakes = count_of(executor, COUNTER_wakes_sent);
     for (uint32_t i = 0; i < SUBMITS; i++) {
@@ -283,10 +269,10 @@ void dotnet_one_worker(const struct subject *subject)
     }
     expect("releases by 1000 enqueues while the one worker is busy", count_of(executor, COUNTER_releases) - 1, 0);
     expect("wake-ups by them", count_of(executor, COUNTER_wakes_sent) - wakes, 0);
-    shared_u32_store_release(&held.may_end, 1);
+    held_let_go(&held);
     pilfer_close(executor, PILFER_CLOSE_RUN, NULL);
     free(tasks);
-    check_held("%d enqueues, 0 releases, 0 wake-ups", SUBMITS);
+    check_held("%d enqueues after SetMin(1, 1) and SetMax(1, 1), 0 releases, 0 wake-ups", SUBMITS);
 }
 
 /* ---- D12 ---- */
@@ -304,7 +290,7 @@ static void submit_late(void *context)
 
 /* A request is made after the worker has looked for one and before it stops counting as engaged: the goal looks
  * reached, nobody is released, and only the second look can see it. */
-void dotnet_last_look(const struct subject *subject)
+static void play_last_look(const struct subject *subject)
 {
     struct still_task first = {.id = 0}, second = {.id = 1};
     struct play play;
@@ -330,7 +316,65 @@ void dotnet_last_look(const struct subject *subject)
     play_wake(&play, 1);
     play_next(&play, 1, true, &second);
     play_close(&play);
-    check_held("a request made between look and exit releases a worker");
+}
+
+/* The way out takes longer, as when a worker's thread is preempted there. */
+static void dally(void *context)
+{
+    uint64_t *random = context;
+    platform_pause((uint32_t)(check_random(random) % 32));
+    if (check_random(random) % 8 == 0)
+        platform_yield();
+}
+
+static uint64_t dally_random; /* the worker's own */
+
+static void run_dallying(struct pilfer_task *task)
+{
+    const struct call_hooks hooks = {.context = &dally_random, .before_disengage = dally};
+    calls_begin(&hooks);
+    run_short(task);
+}
+
+/* Requests to a pool of one worker, each as soon as a turn has taken the one before, so that many meet that turn's
+ * worker on its way out. They come without a task and past the flag. A request that nobody comes for stops the test.
+ * Returns how many the last look found: they are the releases by the worker itself. */
+static uint64_t stress_last_look(const struct subject *subject, uint32_t rounds)
+{
+    struct pilfer_executor *executor = dotnet_open(subject, &(struct dotnet_pool){.max_workers = 1});
+    struct pool *pool = inside_pool(executor);
+    uint64_t random = subject->seed;
+    struct held task;
+    dally_random = check_random(&random);
+    send(executor, &task, run_dallying);
+    pilfer_wait(executor, &task.latch);
+    wait_until_idle(executor);
+    const struct shared_u64 *releases = &pool_worker(pool, 0)->account->counters[COUNTER_releases];
+    const uint64_t before = counter_read(releases);
+    for (uint32_t round = 0; round < rounds; round++) {
+        dotnet_workers_request(pool, NULL);
+        for (uint32_t looks = 1; pool->idle->requests(pool) > 0; looks++)
+            if (looks % 64 == 0)
+                platform_yield(); /* there may be one CPU only */
+        platform_pause((uint32_t)(check_random(&random) % 32));
+        check_progress();
+    }
+    wait_until_idle(executor);
+    const uint64_t found = counter_read(releases) - before;
+    pilfer_close(executor, PILFER_CLOSE_RUN, NULL);
+    return found;
+}
+
+void dotnet_last_look(const struct subject *subject)
+{
+    enum { ROUNDS = 20000 };
+    check_trying("a request between look and exit, step by step");
+    play_last_look(subject);
+    check_trying("%d requests to a worker on its way out", ROUNDS);
+    const uint64_t found = stress_last_look(subject, ROUNDS);
+    check_left_out(found == 0); /* the threads have not met */
+    check_held("a request made between look and exit releases a worker; the last look found %llu of a thread's %d",
+               (unsigned long long)found, ROUNDS);
 }
 
 /* ---- D21 ---- */
@@ -369,7 +413,7 @@ void dotnet_between_turns(const struct subject *subject)
 /* ---- D22 ---- */
 
 /* One worker, the other one being held, and one task that queues itself again, which takes longer than a quantum each
- * time by the clock that the worker's thread reads. */
+ * time by the clock that the worker's thread reads. That goes on from the last stamp, which the sizing policy knows. */
 struct endless {
     struct pilfer_task task;
     struct pilfer_executor *executor;
@@ -388,7 +432,7 @@ static void run_endless(struct pilfer_task *task)
     check_progress();
     if (endless->runs++ == 0) {
         endless->turns_first = turns;
-        endless->clock.now_ns = platform_now_ns();
+        endless->clock.now_ns = platform_stamp();
         calls_begin(&hooks);
     }
     endless->clock.now_ns += (QUANTUM_MS + 1) * UINT64_C(1000000);
@@ -404,16 +448,16 @@ static void run_endless(struct pilfer_task *task)
 void dotnet_quantum(const struct subject *subject)
 {
     struct endless endless = {.task.run = run_endless};
-    struct timed held;
-    endless.executor = dotnet_open(subject, &(struct dotnet_pool){.min_workers = 2, .max_workers = 2});
+    struct held held;
+    endless.executor = dotnet_open(
+        subject, &(struct dotnet_pool){.min_workers = 2, .max_workers = 2, .sizing = "hill-climbing"});
     pilfer_latch_init(&endless.latch, 1);
     send(endless.executor, &held, run_held);
-    while (shared_u32_load_acquire(&held.runs) == 0)
-        platform_yield();
+    held_await(&held);
     check_trying("a task that queues itself again, each run longer than a quantum");
     check_setup(pilfer_submit(endless.executor, &endless.task, PILFER_PLACEMENT_GLOBAL) == 0);
     pilfer_wait(endless.executor, &endless.latch);
-    shared_u32_store_release(&held.may_end, 1);
+    held_let_go(&held);
     pilfer_wait(endless.executor, &held.latch);
     pilfer_close(endless.executor, PILFER_CLOSE_RUN, NULL);
     expect("turns begun in 100 quanta without a look at an empty queue", endless.turns_last - endless.turns_first, 0);

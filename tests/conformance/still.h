@@ -42,8 +42,7 @@ void still_close(struct still *still);
 int still_submit(struct still *still, uint32_t index, struct still_task *task, enum pilfer_placement placement);
 
 /* Calls next as worker index, then done if a task came. The task must be an accepted one, which becomes taken; NULL:
- * none
- * (*out_missed, if not NULL, tells a lost race, which nobody can win here). Ends the test when it is handed out twice.
+ * none. Ends the test when it is handed out twice, and when next says that it lost a race, which nobody can win here.
  */
 struct still_task *still_next(struct still *still, uint32_t index);
 

@@ -123,6 +123,23 @@ START_TEST(with_a_watching_thread)
 }
 END_TEST
 
+/* 500 ms of a clock that went on by 400: the two were read at other times, which is no CPU of less than nothing. */
+START_TEST(with_a_watching_thread_read_apart)
+{
+    struct made_up cell;
+    struct result result;
+    double number;
+    setup_cell(&cell);
+    say(&cell, "window.watching_cpu_ns", 500 * MS);
+    fill(&cell, &result);
+    expect(&result, "valid", 0);
+    expect(&result, "disturbed", 1);
+    ck_assert_ptr_nonnull(strstr(result.invalid_reason, "less than that of the thread that watches it"));
+    ck_assert(!result_get_number(&result, "router_cpu_percent", &number));
+    result_fini(&result);
+}
+END_TEST
+
 static const struct {
     const char *name;
     bool runner_sees_it, keeper_sees_it;
@@ -161,6 +178,7 @@ int main(void)
     suite_add_tcase(suite, cases);
     tcase_add_test(cases, without_a_watching_thread);
     tcase_add_test(cases, with_a_watching_thread);
+    tcase_add_test(cases, with_a_watching_thread_read_apart);
     tcase_add_loop_test(cases, cpu_that_went_back, 0, sizeof clocks / sizeof clocks[0]);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

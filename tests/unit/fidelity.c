@@ -211,6 +211,24 @@ START_TEST(noise)
 }
 END_TEST
 
+START_TEST(chance)
+{
+    /* A runtime whose halves agree no better than two orders drawn at random do in more than one of 20 times. */
+    const struct invention first = {"r", true, "paced", 1000, {10, 20, 30, 40, 50, 60}};
+    const struct invention second = {"r", true, "paced", 1000, {30, 10, 20, 60, 40, 50}};
+    const struct invention model = {"m", false, "paced", 1000, {10, 20, 30, 40, 50, 60}};
+    for (int setting = 0; setting < 6; setting++) {
+        for (int repeat = 1; repeat <= REPEATS; repeat++)
+            add(repeat % 2 == 1 ? &first : &second, setting, repeat, 1, false);
+    }
+    add_all(&model);
+    char *text = report(NULL);
+    expect(text, "better than chance would (0.66", true); /* 1 - 6 * 12 / (6 * 35) */
+    expect(text, "the aim of 0.9", false);
+    free(text);
+}
+END_TEST
+
 START_TEST(no_target)
 {
     const struct invention model = {"m", false, "paced", 1000, {10, 20, 30, 40, 50, 60}};
@@ -235,7 +253,7 @@ START_TEST(no_order)
     }
     add_all(&model);
     char *text = report(NULL);
-    expect(text, "the runtime does not repeat its own order (-1.00", true);
+    expect(text, "the runtime does not repeat its own order better than chance would (-1.00", true);
     expect(text, "no model can be judged by it here", true);
     expect(text, "the aim of 0.9", false);
     free(text);
@@ -403,6 +421,7 @@ int main(void)
     tcase_add_test(tests, groups_are_apart);
     tcase_add_test(tests, disturbed_ones);
     tcase_add_test(tests, noise);
+    tcase_add_test(tests, chance);
     tcase_add_test(tests, no_order);
     tcase_add_test(tests, common_settings);
     tcase_add_test(tests, doubts);

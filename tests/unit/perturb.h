@@ -23,14 +23,17 @@ static inline void perturb(void)
 }
 
 /* A macro's own name inside it means the function. */
+#define shared_u32_load_acquire(shared)                (perturb(), shared_u32_load_acquire(shared))
 #define shared_u64_load_acquire(shared)                (perturb(), shared_u64_load_acquire(shared))
 #define shared_i64_load_acquire(shared)                (perturb(), shared_i64_load_acquire(shared))
 #define shared_i64_load_relaxed(shared)                (perturb(), shared_i64_load_relaxed(shared))
 #define shared_ptr_load_acquire(shared)                (perturb(), shared_ptr_load_acquire(shared))
 #define shared_ptr_load_relaxed(shared)                (perturb(), shared_ptr_load_relaxed(shared))
+#define shared_u32_store_release(shared, value)        (perturb(), shared_u32_store_release(shared, value))
 #define shared_u64_store_release(shared, value)        (perturb(), shared_u64_store_release(shared, value))
 #define shared_i64_store_release(shared, value)        (perturb(), shared_i64_store_release(shared, value))
 #define shared_i64_store_relaxed(shared, value)        (perturb(), shared_i64_store_relaxed(shared, value))
+#define shared_u32_cas_relaxed(shared, expected, next) (perturb(), shared_u32_cas_relaxed(shared, expected, next))
 #define shared_u64_cas_acq_rel(shared, expected, next) (perturb(), shared_u64_cas_acq_rel(shared, expected, next))
 #define shared_i64_cas_seq_cst(shared, expected, next) (perturb(), shared_i64_cas_seq_cst(shared, expected, next))
 

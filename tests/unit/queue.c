@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The promises of the shared queues (task_fifo, task_channel, library_ring): first in, first out; each task handed out
- * exactly once; a task is taken back only while it is there and the oldest; a full ring refuses and changes nothing;
+ * The promises of the shared queues (task_fifo, task_channel, segment_queue, library_ring): first in, first out; each
+ * task handed out exactly once; a task is taken back only while it is there and the oldest; a queue that grows keeps
+ * all of this; a full ring refuses and changes nothing;
  * and none is ever "empty" to the last look of a thread that announced, passed a full fence and then looked, when the
  * push came before the pusher's own full fence.
  *
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dotnet_queues.h"
 #include "queues.h"
 #ifdef HAVE_LIBRARY_RING
 #include "library_ring.h"
@@ -31,6 +33,7 @@
 struct queue {
     struct task_fifo fifo;
     struct task_channel channel;
+    struct segment_queue segments;
     struct library_ring *ring;
 };
 
@@ -96,6 +99,29 @@ static bool channel_is_empty(const struct queue *queue)
     return task_channel_is_empty(&queue->channel);
 }
 
+static bool segments_push(struct queue *queue, struct pilfer_task *task, uint64_t *ticket)
+{
+    (void)ticket;
+    return segment_queue_push(&queue->segments, task) == 0;
+}
+
+/* A push that is half-way, which is missed, comes later: those who pop in a loop look again. */
+static struct pilfer_task *segments_pop(struct queue *queue)
+{
+    bool missed = false;
+    return segment_queue_pop(&queue->segments, &missed);
+}
+
+static uint64_t segments_depth(const struct queue *queue)
+{
+    return segment_queue_depth(&queue->segments);
+}
+
+static bool segments_is_empty(const struct queue *queue)
+{
+    return segment_queue_is_empty(&queue->segments);
+}
+
 #ifdef HAVE_LIBRARY_RING
 static bool ring_push(struct queue *queue, struct pilfer_task *task, uint64_t *ticket)
 {
@@ -121,19 +147,21 @@ static bool ring_is_empty(const struct queue *queue)
 static const struct queue_kind kinds[] = {
     {"task_fifo", true, 0, fifo_push, fifo_pop, fifo_take_back, fifo_depth, fifo_is_empty},
     {"task_channel", true, 0, channel_push, channel_pop, channel_take_back, channel_depth, channel_is_empty},
+    {"segment_queue", false, 0, segments_push, segments_pop, NULL, segments_depth, segments_is_empty},
 #ifdef HAVE_LIBRARY_RING
     {"library_ring", false, RING_CAPACITY - 1, ring_push, ring_pop, NULL, ring_depth, ring_is_empty},
 #endif
 };
 
 #define KINDS           ((int)(sizeof kinds / sizeof kinds[0]))
-#define UNBOUNDED_KINDS 2 /* the first ones */
+#define UNBOUNDED_KINDS 3 /* the first ones */
 
 static struct queue *queue_new(void)
 {
     struct queue *queue = platform_alloc(sizeof *queue);
     ck_assert_ptr_nonnull(queue);
     ck_assert_int_eq(task_channel_init(&queue->channel, 2), 0);
+    ck_assert_int_eq(segment_queue_init(&queue->segments), 0);
 #ifdef HAVE_LIBRARY_RING
     queue->ring = library_ring_create(RING_CAPACITY);
     ck_assert_ptr_nonnull(queue->ring);
@@ -144,6 +172,7 @@ static struct queue *queue_new(void)
 static void queue_free(struct queue *queue)
 {
     task_channel_fini(&queue->channel);
+    segment_queue_fini(&queue->segments);
 #ifdef HAVE_LIBRARY_RING
     library_ring_destroy(queue->ring);
 #endif

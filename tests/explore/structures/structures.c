@@ -92,6 +92,74 @@
     X(TABLE, no_memory, "no-memory", "a push that cannot grow has changed nothing", .before = "++", .main = "++o",    \
       .others = {"o"}, .memory_fails = true)
 
+/* Who pushes and then takes has a full fence in between, as in a pool (@P dotnet_queues.5). */
+#define SEGMENT_PROGRAMS(X, TABLE)                                                                                    \
+    X(TABLE, publish, "publish", "a consumer finds what the producer has written into a task", .main = "++",          \
+      .others = {"oo"})                                                                                               \
+    X(TABLE, two_producers, "two-producers", "a task behind a push that is half-way is not lost", .main = "+",        \
+      .others = {"+", "oo"})                                                                                          \
+    X(TABLE, two_consumers, "two-consumers", "the last task goes to one of three", .before = "+", .main = "o",        \
+      .others = {"o", "o"})                                                                                           \
+    X(TABLE, wrapped, "wrapped", "slots are used again", .before = "+o+o", .main = "++", .others = {"oo"})            \
+    X(TABLE, overwritten, "overwritten", "a slot is used again while a slow consumer reads it", .before = "++",       \
+      .main = "o+|o", .others = {"o"})                                                                                \
+    X(TABLE, growth, "growth", "pops while a larger ring is linked", .before = "++", .main = "+",                     \
+      .others = {"ooo"})                                                                                              \
+    X(TABLE, growth_from_empty, "growth-from-empty", "a ring that was empty is full and has a larger one behind it",  \
+      .main = "+++", .others = {"o"})                                                                                 \
+    X(TABLE, growth_two_producers, "growth-two-producers", "two producers find the ring full", .before = "++",        \
+      .main = "+", .others = {"+", "o"})                                                                              \
+    X(TABLE, growth_two_consumers, "growth-two-consumers", "a slow consumer in a ring that others have left",         \
+      .before = "++", .main = "+", .others = {"o", "oo"})                                                             \
+    X(TABLE, growth_twice, "growth-twice", "a slow consumer two rings behind", .before = "+++++", .main = "++",       \
+      .others = {"ooo"})                                                                                              \
+    X(TABLE, look, "look", "a look finds a queue empty only if it was", .before = "+", .main = "+",                   \
+      .others = {"?", "o"})                                                                                           \
+    X(TABLE, depth, "depth", "a depth is at most what was pushed", .before = "+", .main = "+", .others = {"d", "oo"}) \
+    X(TABLE, last_look, "last-look", "with a fence on either side a look does not miss a task", .main = "+|?",        \
+      .others = {"|?o"})                                                                                              \
+    X(TABLE, message, "message", "who was told of a push finds the task", .main = "+!", .others = {"@?o"})            \
+    X(TABLE, no_memory, "no-memory", "a push that cannot grow has changed nothing", .before = "++", .main = "++|o",   \
+      .others = {"o"}, .memory_fails = true)
+
+/* Thread main is the owner. A deque of two slots holds one task, one of four three. */
+#define FOREIGN_PROGRAMS(X, TABLE)                                                                                    \
+    X(TABLE, pop_fresh, "pop-fresh", "a pop on a fresh deque finds nothing and breaks nothing", .main = "n+n",        \
+      .others = {"o"})                                                                                                \
+    X(TABLE, publish, "publish", "a thief finds what the owner has written into a task", .main = "++",                \
+      .others = {"oo"})                                                                                               \
+    X(TABLE, last_task, "last-task", "the last task goes to the owner or to the thief", .before = "+", .main = "n",   \
+      .others = {"o"})                                                                                                \
+    X(TABLE, last_task_two_thieves, "last-task-two-thieves", "the last task goes to one of three", .before = "+",     \
+      .main = "n", .others = {"o", "o"})                                                                              \
+    X(TABLE, push_pop_pop, "push-pop-pop", "one push and two pops beside a thief", .main = "+nn", .others = {"oo"})   \
+    X(TABLE, two_tasks, "two-tasks", "pops that meet steals in the middle of two tasks", .before = "++",              \
+      .main = "nn", .others = {"oo"})                                                                                 \
+    X(TABLE, emptied, "emptied", "a push where a thief is about to give its place back", .before = "+",               \
+      .main = "n+", .others = {"oo"})                                                                                 \
+    X(TABLE, emptied_two_thieves, "emptied-two-thieves", "the same beside another thief", .before = "+",              \
+      .main = "n+", .others = {"o", "o"})                                                                             \
+    X(TABLE, growth, "growth", "a steal while the array grows", .before = "+", .main = "+", .others = {"oo"})         \
+    X(TABLE, growth_two_thieves, "growth-two-thieves", "two steals while the array grows", .before = "+",             \
+      .main = "+", .others = {"o", "o"})                                                                              \
+    X(TABLE, growth_then_pop, "growth-then-pop", "the owner takes from the array that it has just made",              \
+      .before = "+", .main = "+nn", .others = {"o"})                                                                  \
+    X(TABLE, growth_twice, "growth-twice", "a steal while the array grows twice", .before = "+", .main = "+++",       \
+      .others = {"oo"})                                                                                               \
+    X(TABLE, growth_wrapped, "growth-wrapped", "the tasks that are copied do not begin at the first slot",            \
+      .before = "+o+", .main = "+", .others = {"oo"})                                                                 \
+    X(TABLE, overwritten, "overwritten", "a slot is used again when two thieves have passed it", .before = "+++",     \
+      .main = "++n", .others = {"oo"})                                                                                \
+    X(TABLE, look, "look", "a look finds a deque empty only if it was", .before = "++", .main = "n+",                 \
+      .others = {"?", "o"})                                                                                           \
+    X(TABLE, depth, "depth", "a depth is at most what was pushed", .before = "+", .main = "+", .others = {"d", "oo"}) \
+    X(TABLE, last_look, "last-look", "with a fence on either side a look does not miss a task", .main = "+|?",        \
+      .others = {"|?o"})                                                                                              \
+    X(TABLE, message, "message", "who was told of a push finds the task", .before = "+n", .main = "+!",               \
+      .others = {"@o"})                                                                                               \
+    X(TABLE, no_memory, "no-memory", "a push that cannot grow has changed nothing", .before = "+", .main = "+n",      \
+      .others = {"o"}, .memory_fails = true)
+
 #define RING_PROGRAMS(X, TABLE)                                                                                       \
     X(TABLE, publish, "publish", "a consumer finds what the producer has written into a task", .main = "++",          \
       .others = {"oo"})                                                                                               \
@@ -125,6 +193,14 @@ DEFINE_SCENARIOS(DEQUE_PROGRAMS, deque_from_4294967294)
 DEFINE_SCENARIOS(FIFO_PROGRAMS, task_fifo)
 DEFINE_SCENARIOS(CHANNEL_PROGRAMS, task_channel)
 DEFINE_SCENARIOS(RING_PROGRAMS, library_ring)
+DEFINE_SCENARIOS(SEGMENT_PROGRAMS, segment_queue)
+
+FOREIGN_PROGRAMS(DEFINE_BODY, foreign_lock_deque)
+static const struct scenario foreign_lock_deque_scenarios[] = {
+    FOREIGN_PROGRAMS(DEFINE_SCENARIO, foreign_lock_deque) /* and one that is no trial */
+    {"given-back", "a thief that gives its place back asks for a scan of the deque that finds the next task",
+     SCENARIO_CODE, NULL, foreign_lock_deque_given_back, false},
+};
 
 #define SUBJECT(NAME, SUMMARY, SCENARIOS) {NAME, SUMMARY, SCENARIOS, sizeof SCENARIOS / sizeof SCENARIOS[0], NULL}
 
@@ -134,9 +210,13 @@ const struct code_subject structure_subjects[] = {
     SUBJECT("deque-from-4294967294", "the deque while its indices pass 2^32", deque_from_4294967294_scenarios),
     SUBJECT("task-fifo", "the queue under a lock", task_fifo_scenarios),
     SUBJECT("task-channel", "the queue whose consumers take no lock", task_channel_scenarios),
+    SUBJECT("segment-queue", "the shared queue of the .NET schedulers", segment_queue_scenarios),
+    SUBJECT("foreign-lock-deque", "the deque of the .NET schedulers", foreign_lock_deque_scenarios),
     SUBJECT("lock", "the small lock", lock_scenarios),
     SUBJECT("latch", "counting down to zero", latch_scenarios),
     SUBJECT("semaphore", "the semaphore of idle workers", semaphore_scenarios),
+    SUBJECT("semaphore-on-conditions", "the same, whose workers park on condition variables",
+            semaphore_on_conditions_scenarios),
     SUBJECT("trace-ring", "a copy of an event ring while its thread records", trace_ring_scenarios),
     SUBJECT("library-ring-model", "the model that stands in for the library's ring", library_ring_scenarios),
 };

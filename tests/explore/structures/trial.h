@@ -8,7 +8,8 @@
  *   conservation   each task that was pushed has been taken
  *   linearizable   the operations have an order that respects "before" and in which a plain sequence gives the same
  *                  answers; all orders are tried
- *   missed         a steal that lost its race ran beside another one that took a task
+ *   missed         a steal that lost its race ran beside another one that took a task, or, where the queue says so,
+ *                  beside a push
  *   data race      a task has a plain payload, written before the push and read after the take, and its memory is freed
  *                  by whoever took it: a missing publication, or an access too late, is seen by the engine
  *   leak           no memory is left when the queue has been closed
@@ -44,6 +45,9 @@ struct structure {
     bool (*is_empty)(void *object);
     uint64_t (*depth)(void *object);
     uint32_t capacity; /* a push into a sequence of this length may be refused; 0: only without memory */
+    bool misses_pushes; /* a take may be missed because of a push that is half-way */
+    /* May look empty, though it is not, beside a take that is missed and beside a push whose ticket is 1. */
+    bool hides;
 };
 
 /* Letters:  + push            o take the oldest     ? look: is it empty?     ! send a message

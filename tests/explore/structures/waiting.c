@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scenarios of what threads wait on: the lock, the latch, the semaphore of idle workers.
+ * Scenarios of what threads wait on: the lock, the latch, the semaphore of idle workers, parked on either.
  *
  * How it works. What they protect or publish is plain memory, so a missing order is a data race; a wake that is lost
  * leaves the run standing still (S3). Books that are no part of the program lie on the stack of thread main.
@@ -203,6 +203,8 @@ struct semaphore_shared {
 struct semaphore_trial {
     struct semaphore_shared *shared;
     struct pool pool;
+    struct pool_private private;
+    struct account outside; /* of the stop's wakes */
     struct sleeper sleepers[OTHERS_MAX + 1]; /* 0: main */
     struct platform_thread *threads[OTHERS_MAX];
     bool releases[OTHERS_MAX + 1], stops;
@@ -247,10 +249,11 @@ static struct sleeper *add_sleeper(struct semaphore_trial *trial, uint32_t numbe
     return sleeper;
 }
 
-/* Threads that wait, rounds times each; releases by main, and by another thread if there are any; main stops. */
+/* Threads that wait, rounds times each, parked on futexes or on condition variables; releases by main, and by another
+ * thread if there are any; main stops. */
 struct semaphore_program {
     uint32_t sleepers, steps[2], rounds, releases, other_releases;
-    bool stops;
+    bool stops, on_conditions;
 };
 
 static void check_rest(struct semaphore_trial *trial, const struct semaphore_program *program)
@@ -276,9 +279,12 @@ static void run_semaphore(const struct semaphore_program *program)
 {
     struct semaphore_trial trial = {.pool = {.processors = 2}, .stops = program->stops};
     uint32_t others = 0;
+    trial.private.outside_account = &trial.outside;
+    trial.pool.private = &trial.private;
     trial.releases[0] = true;
     trial.releases[program->sleepers + 1] = program->other_releases > 0;
     trial.shared = platform_alloc(sizeof *trial.shared);
+    trial.shared->semaphore.parks_on_conditions = program->on_conditions;
     trial.shared->published = program->other_releases > 0; /* two releasers have it from before they were started */
     for (; others < program->sleepers; others++)
         platform_thread_start(&trial.threads[others], thread_names[others], sleep_on_semaphore,
@@ -311,13 +317,22 @@ static void run_semaphore(const struct semaphore_program *program)
     X(stop, "stop", "a stop beside a release lets all workers leave", .sleepers = 2, .steps = {0, 1}, .rounds = 1, \
       .releases = 1, .stops = true)
 
-#define DEFINE_BODY(NAME, TITLE, PROMISE, ...)                                    \
+#define DEFINE_BODY(NAME, TITLE, PROMISE, ...)                                         \
     static void semaphore_case_##NAME(const struct configuration *configuration)       \
-    {                                                                             \
-        (void)configuration;                                                      \
-        run_semaphore(&(struct semaphore_program){__VA_ARGS__});                  \
+    {                                                                                  \
+        (void)configuration;                                                           \
+        run_semaphore(&(struct semaphore_program){__VA_ARGS__});                       \
+    }                                                                                  \
+    static void condition_case_##NAME(const struct configuration *configuration)       \
+    {                                                                                  \
+        (void)configuration;                                                           \
+        run_semaphore(&(struct semaphore_program){__VA_ARGS__, .on_conditions = true}); \
     }
 SEMAPHORE_PROGRAMS(DEFINE_BODY)
 
 #define DEFINE_SCENARIO(NAME, TITLE, PROMISE, ...) {TITLE, PROMISE, SCENARIO_CODE, NULL, semaphore_case_##NAME, true},
 const struct scenario semaphore_scenarios[] = {SEMAPHORE_PROGRAMS(DEFINE_SCENARIO)};
+
+#define DEFINE_CONDITION_SCENARIO(NAME, TITLE, PROMISE, ...) \
+    {TITLE, PROMISE, SCENARIO_CODE, NULL, condition_case_##NAME, true},
+const struct scenario semaphore_on_conditions_scenarios[] = {SEMAPHORE_PROGRAMS(DEFINE_CONDITION_SCENARIO)};
