@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../held.h"
 #include "idle/semaphore.h"
 #include "pool.h"
 
@@ -33,45 +34,17 @@ static struct opened open_pool(const struct pilfer_options *options)
     return opened;
 }
 
-static uint64_t count_of(const struct opened *opened, enum counter counter)
-{
-    struct account_totals totals;
-    pilfer_totals(opened->executor, &totals);
-    return totals.counters[counter];
-}
-
 static void wait_until_idle(const struct opened *opened, uint32_t workers)
 {
-    while (pool_numbers(opened->pool).engaged > 0 || count_of(opened, COUNTER_parks) < workers)
+    while (pool_numbers(opened->pool).engaged > 0 || count_of(opened->executor, COUNTER_parks) < workers)
         platform_yield();
 }
 
 /* ---- tasks ---- */
 
-struct held {
-    struct pilfer_task task;
-    struct pilfer_latch latch;
-    struct shared_u32 runs, may_end;
-};
-
-static void run_plain(struct pilfer_task *task)
-{
-    pilfer_latch_arrive(&((struct held *)task)->latch);
-}
-
-static void run_held(struct pilfer_task *task)
-{
-    struct held *held = (struct held *)task;
-    shared_u32_store_release(&held->runs, 1);
-    while (shared_u32_load_acquire(&held->may_end) == 0)
-        platform_yield();
-    pilfer_latch_arrive(&held->latch);
-}
-
 static void submit(const struct opened *opened, struct held *held, void (*run)(struct pilfer_task *task))
 {
-    *held = (struct held){.task.run = run};
-    pilfer_latch_init(&held->latch, 1);
+    held_init(held, run);
     ck_assert_int_eq(pilfer_submit(opened->executor, &held->task, PILFER_PLACEMENT_DEFAULT), 0);
 }
 
@@ -79,13 +52,12 @@ static void submit(const struct opened *opened, struct held *held, void (*run)(s
 static void hold_the_worker(const struct opened *opened, struct held *held)
 {
     submit(opened, held, run_held);
-    while (shared_u32_load_acquire(&held->runs) == 0)
-        platform_yield();
+    held_await(held);
 }
 
 static void let_go_and_close(const struct opened *opened, struct held *held)
 {
-    shared_u32_store_release(&held->may_end, 1);
+    held_let_go(held);
     pilfer_close(opened->executor, PILFER_CLOSE_RUN, NULL);
 }
 
@@ -104,11 +76,11 @@ START_TEST(test_isolated_task)
     wait_until_idle(&opened, WORKERS);
     for (uint32_t round = 1; round <= ROUNDS; round++) {
         struct held task;
-        uint64_t before = count_of(&opened, COUNTER_releases);
-        submit(&opened, &task, run_plain);
+        uint64_t before = count_of(opened.executor, COUNTER_releases);
+        submit(&opened, &task, run_short);
         pilfer_wait(opened.executor, &task.latch);
         wait_until_idle(&opened, WORKERS);
-        uint64_t releases = count_of(&opened, COUNTER_releases) - before;
+        uint64_t releases = count_of(opened.executor, COUNTER_releases) - before;
         ck_assert_msg(releases == isolated[_i].releases, "%s: %llu releases, expected %llu", isolated[_i].scheduler,
                       (unsigned long long)releases, (unsigned long long)isolated[_i].releases);
     }
@@ -140,14 +112,15 @@ START_TEST(test_busy_worker)
                                                               .settings = busy[_i].settings,
                                                               .setting_count = busy[_i].setting_count});
     hold_the_worker(&opened, &held);
-    uint64_t requests = count_of(&opened, COUNTER_worker_requests), releases = count_of(&opened, COUNTER_releases);
-    uint64_t wakes = count_of(&opened, COUNTER_wakes_sent);
+    uint64_t requests = count_of(opened.executor, COUNTER_worker_requests);
+    uint64_t releases = count_of(opened.executor, COUNTER_releases);
+    uint64_t wakes = count_of(opened.executor, COUNTER_wakes_sent);
     for (uint32_t i = 0; i < SUBMITS; i++)
-        submit(&opened, &tasks[i], run_plain);
+        submit(&opened, &tasks[i], run_short);
     uint64_t permits = strcmp(busy[_i].scheduler, "dedicated-threads") == 0 ? opened.pool->processors : 0;
-    ck_assert_uint_eq(count_of(&opened, COUNTER_worker_requests) - requests, busy[_i].requests);
-    ck_assert_uint_eq(count_of(&opened, COUNTER_releases) - releases, busy[_i].releases + permits);
-    ck_assert_uint_eq(count_of(&opened, COUNTER_wakes_sent) - wakes, 0);
+    ck_assert_uint_eq(count_of(opened.executor, COUNTER_worker_requests) - requests, busy[_i].requests);
+    ck_assert_uint_eq(count_of(opened.executor, COUNTER_releases) - releases, busy[_i].releases + permits);
+    ck_assert_uint_eq(count_of(opened.executor, COUNTER_wakes_sent) - wakes, 0);
     let_go_and_close(&opened, &held);
     free(tasks);
 }
@@ -178,7 +151,7 @@ static uint64_t steps_of(const struct opened *opened, uint32_t worker)
 /* Until so many workers take steps of their back-off and none is engaged. False: one has parked since. */
 static bool wait_for_spinners(const struct opened *opened, uint32_t spinners)
 {
-    uint64_t steps[SPINNING_WORKERS], parks = count_of(opened, COUNTER_parks);
+    uint64_t steps[SPINNING_WORKERS], parks = count_of(opened->executor, COUNTER_parks);
     while (pool_numbers(opened->pool).engaged > 0)
         platform_yield();
     for (uint32_t i = 0; i < SPINNING_WORKERS; i++)
@@ -187,7 +160,7 @@ static bool wait_for_spinners(const struct opened *opened, uint32_t spinners)
         seen = 0;
         for (uint32_t i = 0; i < SPINNING_WORKERS; i++)
             seen += steps_of(opened, i) > steps[i];
-        if (count_of(opened, COUNTER_parks) > parks)
+        if (count_of(opened->executor, COUNTER_parks) > parks)
             return false;
     }
     return true;
@@ -198,22 +171,22 @@ static bool release_to_spinners(const struct opened *opened, uint32_t spinners, 
 {
     struct held first, second;
     wait_until_idle(opened, SPINNING_WORKERS);
-    submit(opened, &first, run_plain);
+    submit(opened, &first, run_short);
     pilfer_wait(opened->executor, &first.latch);
-    uint64_t parks = count_of(opened, COUNTER_parks);
+    uint64_t parks = count_of(opened->executor, COUNTER_parks);
     if (!wait_for_spinners(opened, spinners))
         return false;
-    *wakes = count_of(opened, COUNTER_wakes_sent);
-    uint64_t won = count_of(opened, COUNTER_spin_waits_won);
-    submit(opened, &second, run_plain);
+    *wakes = count_of(opened->executor, COUNTER_wakes_sent);
+    uint64_t won = count_of(opened->executor, COUNTER_spin_waits_won);
+    submit(opened, &second, run_short);
     pilfer_wait(opened->executor, &second.latch);
     while (pool_numbers(opened->pool).engaged > 0)
         platform_yield();
-    *wakes = count_of(opened, COUNTER_wakes_sent) - *wakes;
-    if (count_of(opened, COUNTER_parks) > parks)
+    *wakes = count_of(opened->executor, COUNTER_wakes_sent) - *wakes;
+    if (count_of(opened->executor, COUNTER_parks) > parks)
         return false;
     if (*wakes == 0)
-        ck_assert_uint_gt(count_of(opened, COUNTER_spin_waits_won), won);
+        ck_assert_uint_gt(count_of(opened->executor, COUNTER_spin_waits_won), won);
     return true;
 }
 
@@ -263,10 +236,10 @@ START_TEST(test_spin_shape)
                                                               .settings = shapes[_i].settings,
                                                               .setting_count = shapes[_i].setting_count});
     wait_until_idle(&opened, 1);
-    ck_assert_uint_eq(count_of(&opened, COUNTER_spins), shapes[_i].pauses);
-    ck_assert_uint_eq(count_of(&opened, COUNTER_yields), shapes[_i].yields);
-    ck_assert_uint_eq(count_of(&opened, COUNTER_spin_waits), shapes[_i].spin_waits);
-    ck_assert_uint_eq(count_of(&opened, COUNTER_spin_waits_won), 0);
+    ck_assert_uint_eq(count_of(opened.executor, COUNTER_spins), shapes[_i].pauses);
+    ck_assert_uint_eq(count_of(opened.executor, COUNTER_yields), shapes[_i].yields);
+    ck_assert_uint_eq(count_of(opened.executor, COUNTER_spin_waits), shapes[_i].spin_waits);
+    ck_assert_uint_eq(count_of(opened.executor, COUNTER_spin_waits_won), 0);
     pilfer_close(opened.executor, PILFER_CLOSE_RUN, NULL);
 }
 END_TEST
@@ -287,9 +260,9 @@ START_TEST(test_short_spin)
                                                               .settings = &two,
                                                               .setting_count = 1});
     wait_until_idle(&opened, 1);
-    ck_assert_uint_ge(count_of(&opened, COUNTER_spins), short_spins[_i].least);
-    ck_assert_uint_le(count_of(&opened, COUNTER_spins), short_spins[_i].most);
-    ck_assert_uint_eq(count_of(&opened, COUNTER_yields), 1);
+    ck_assert_uint_ge(count_of(opened.executor, COUNTER_spins), short_spins[_i].least);
+    ck_assert_uint_le(count_of(opened.executor, COUNTER_spins), short_spins[_i].most);
+    ck_assert_uint_eq(count_of(opened.executor, COUNTER_yields), 1);
     pilfer_close(opened.executor, PILFER_CLOSE_RUN, NULL);
 }
 END_TEST
@@ -302,7 +275,7 @@ START_TEST(test_unfair_spin)
     struct opened opened = open_pool(
         &(struct pilfer_options){.scheduler = "dedicated-threads", .max_workers = 1, .spin_limit = limits[_i]});
     wait_until_idle(&opened, 1);
-    ck_assert_uint_eq(count_of(&opened, COUNTER_yields), limit * opened.pool->processors);
+    ck_assert_uint_eq(count_of(opened.executor, COUNTER_yields), limit * opened.pool->processors);
     pilfer_close(opened.executor, PILFER_CLOSE_RUN, NULL);
 }
 END_TEST
@@ -335,10 +308,10 @@ START_TEST(test_futex)
     wait_until_idle(&opened, WORKERS);
     for (uint32_t i = 0; i < SUBMITS; i++) {
         struct held task;
-        submit(&opened, &task, run_plain);
+        submit(&opened, &task, run_short);
         pilfer_wait(opened.executor, &task.latch);
     }
-    ck_assert_uint_gt(count_of(&opened, COUNTER_wakes_sent), 0);
+    ck_assert_uint_gt(count_of(opened.executor, COUNTER_wakes_sent), 0);
     pilfer_close(opened.executor, PILFER_CLOSE_RUN, NULL);
 }
 END_TEST
@@ -395,11 +368,11 @@ START_TEST(test_searcher_shape)
                                                               .setting_count = COUNT_OF(settings)});
     struct held task;
     wait_until_idle(&opened, 1);
-    submit(&opened, &task, run_plain);
+    submit(&opened, &task, run_short);
     pilfer_wait(opened.executor, &task.latch);
     wait_until_idle(&opened, 2);
-    ck_assert_uint_eq(count_of(&opened, COUNTER_spins), _i == 0 ? 75 : 140);
-    ck_assert_uint_eq(count_of(&opened, COUNTER_yields), _i == 0 ? 65 : 0);
+    ck_assert_uint_eq(count_of(opened.executor, COUNTER_spins), _i == 0 ? 75 : 140);
+    ck_assert_uint_eq(count_of(opened.executor, COUNTER_yields), _i == 0 ? 65 : 0);
     pilfer_close(opened.executor, PILFER_CLOSE_RUN, NULL);
 }
 END_TEST

@@ -10,6 +10,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "../held.h"
 #include "dotnet.h"
 #include "idle/dotnet_workers.h"
 #include "pool.h"
@@ -34,7 +35,7 @@ enum semaphore_result __wrap_semaphore_wait(struct semaphore *semaphore, struct 
     return answer;
 }
 
-static uint64_t count_of(struct pool *pool, enum counter counter)
+static uint64_t count_in(struct pool *pool, enum counter counter)
 {
     struct account_totals totals;
     pool_totals(pool, &totals);
@@ -48,7 +49,7 @@ static struct pool *open_with(struct pilfer_executor *executor, const struct sch
 {
     *executor = (struct pilfer_executor){0};
     ck_assert_int_eq(pool_create(options, scheduler, idle, sizing, &executor->pool), 0);
-    while (count_of(executor->pool, COUNTER_parks) < options->min_workers)
+    while (count_in(executor->pool, COUNTER_parks) < options->min_workers)
         platform_yield();
     return executor->pool;
 }
@@ -213,16 +214,6 @@ START_TEST(test_turn_goes_on)
 }
 END_TEST
 
-struct awaited {
-    struct pilfer_task task;
-    struct pilfer_latch latch;
-};
-
-static void run_awaited(struct pilfer_task *task)
-{
-    pilfer_latch_arrive(&((struct awaited *)task)->latch);
-}
-
 static struct shared_u32 begun; /* turns, or looks, that a counted callback was told of; any thread */
 
 static void turn_began_counted(struct worker *worker)
@@ -242,14 +233,14 @@ START_TEST(test_turns_are_told)
     struct pool *pool = open_with(&executor, &scheduler, registry_idle(scheduler.idle), registry_sizing("fixed"),
                                   &(struct pilfer_options){.min_workers = 2, .max_workers = 2, .spin_limit = 5});
     for (uint32_t i = 0; i < ROUNDS; i++) {
-        struct awaited awaited = {.task.run = run_awaited};
-        pilfer_latch_init(&awaited.latch, 1);
+        struct held awaited;
+        held_init(&awaited, run_short);
         ck_assert_int_eq(pilfer_submit(&executor, &awaited.task, PILFER_PLACEMENT_GLOBAL), 0);
         pilfer_wait(&executor, &awaited.latch);
         wait_until_idle(pool);
     }
-    ck_assert_uint_ge(count_of(pool, COUNTER_dispatches), ROUNDS);
-    ck_assert_uint_eq(shared_u32_load_relaxed(&begun), count_of(pool, COUNTER_dispatches));
+    ck_assert_uint_ge(count_in(pool, COUNTER_dispatches), ROUNDS);
+    ck_assert_uint_eq(shared_u32_load_relaxed(&begun), count_in(pool, COUNTER_dispatches));
     close_pool(pool);
 }
 END_TEST
@@ -273,7 +264,6 @@ struct level {
     struct pilfer_executor *executor;
     struct level *below;
     struct pilfer_latch latch;
-    struct shared_u32 runs, may_end; /* of the one that is held */
 };
 
 static void run_level(struct pilfer_task *task)
@@ -285,15 +275,6 @@ static void run_level(struct pilfer_task *task)
         ck_assert_int_eq(pilfer_submit(level->executor, &level->below->task, PILFER_PLACEMENT_LOCAL), 0);
         ck_assert_int_eq(pilfer_wait(level->executor, &level->below->latch), 0);
     }
-    pilfer_latch_arrive(&level->latch);
-}
-
-static void run_held(struct pilfer_task *task)
-{
-    struct level *level = (struct level *)task;
-    shared_u32_store_release(&level->runs, 1);
-    while (shared_u32_load_acquire(&level->may_end) == 0)
-        platform_yield();
     pilfer_latch_arrive(&level->latch);
 }
 
@@ -311,13 +292,13 @@ START_TEST(test_moved_by_a_wait)
     static struct level levels[LEVELS + 1];
     struct idle_policy idle = *registry_idle("dotnet-handshake");
     struct pilfer_executor executor;
-    struct level held = {.task.run = run_held};
+    struct held held;
     idle.submitted = submitted_counted;
     struct pool *pool = open_pool(&executor, "dotnet", &idle,
                                   &(struct pilfer_options){.min_workers = 2, .max_workers = 2, .spin_limit = 5});
-    submit_level(&executor, &held);
-    while (shared_u32_load_acquire(&held.runs) == 0)
-        platform_yield();
+    held_init(&held, run_held);
+    ck_assert_int_eq(pilfer_submit(&executor, &held.task, PILFER_PLACEMENT_GLOBAL), 0);
+    held_await(&held);
     for (uint32_t i = LEVELS + 1; i-- > 0;) {
         levels[i] = (struct level){.task.run = run_level, .executor = &executor};
         levels[i].below = i < LEVELS ? &levels[i + 1] : NULL;
@@ -329,7 +310,7 @@ START_TEST(test_moved_by_a_wait)
         platform_yield();
     while (shared_u32_load_relaxed(&told) < LEVELS + 3)
         platform_yield(); /* it is told after the count: the held one, all levels, and the last one again */
-    shared_u32_store_release(&held.may_end, 1);
+    held_let_go(&held);
     ck_assert_int_eq(pilfer_wait(&executor, &levels[0].latch), 0);
     ck_assert_int_eq(pilfer_wait(&executor, &held.latch), 0);
     ck_assert_uint_eq(shared_u32_load_relaxed(&told), LEVELS + 3);
@@ -361,8 +342,8 @@ START_TEST(test_looks_are_told)
     submit_level(&executor, &levels[0]);
     ck_assert_int_eq(pilfer_wait(&executor, &levels[0].latch), 0);
     wait_until_idle(pool);
-    ck_assert_uint_eq(count_of(pool, COUNTER_helps), 1);
-    ck_assert_uint_eq(shared_u32_load_relaxed(&begun), count_of(pool, COUNTER_dispatches) + 1);
+    ck_assert_uint_eq(count_in(pool, COUNTER_helps), 1);
+    ck_assert_uint_eq(shared_u32_load_relaxed(&begun), count_in(pool, COUNTER_dispatches) + 1);
     close_pool(pool);
 }
 END_TEST
@@ -407,8 +388,8 @@ START_TEST(test_looks_wake_nobody)
     const uint64_t before = counter_read(&account->counters[COUNTER_parks]);
     while (counter_read(&account->counters[COUNTER_parks]) < before + LOOKS)
         platform_yield();
-    ck_assert_uint_eq(count_of(pool, COUNTER_substitutes), 1);
-    ck_assert_uint_eq(count_of(pool, COUNTER_releases), looking[_i].releases);
+    ck_assert_uint_eq(count_in(pool, COUNTER_substitutes), 1);
+    ck_assert_uint_eq(count_in(pool, COUNTER_releases), looking[_i].releases);
     pilfer_latch_arrive(&waiting.awaited);
     pilfer_wait(&executor, &waiting.done);
     close_pool(pool);

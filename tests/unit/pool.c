@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../held.h"
 #include "account.h"
 #include "pilfer.h"
 
@@ -56,13 +57,6 @@ static struct counted *counted_tasks(uint32_t count, struct pilfer_latch *latch)
     for (uint32_t i = 0; i < count; i++)
         tasks[i] = (struct counted){.task.run = run_counted, .latch = latch};
     return tasks;
-}
-
-static uint64_t count_of(struct pilfer_executor *executor, enum counter counter)
-{
-    struct account_totals totals;
-    pilfer_totals(executor, &totals);
-    return totals.counters[counter];
 }
 
 /* ---- submitting ---- */

@@ -203,8 +203,6 @@ struct semaphore_shared {
 struct semaphore_trial {
     struct semaphore_shared *shared;
     struct pool pool;
-    struct pool_private private;
-    struct account outside; /* of the stop's wakes */
     struct sleeper sleepers[OTHERS_MAX + 1]; /* 0: main */
     struct platform_thread *threads[OTHERS_MAX];
     bool releases[OTHERS_MAX + 1], stops;
@@ -279,8 +277,6 @@ static void run_semaphore(const struct semaphore_program *program)
 {
     struct semaphore_trial trial = {.pool = {.processors = 2}, .stops = program->stops};
     uint32_t others = 0;
-    trial.private.outside_account = &trial.outside;
-    trial.pool.private = &trial.private;
     trial.releases[0] = true;
     trial.releases[program->sleepers + 1] = program->other_releases > 0;
     trial.shared = platform_alloc(sizeof *trial.shared);
