@@ -605,7 +605,7 @@ inline wait_inside()
           if
           :: fate[AWAITED] == HAS_RUN
 #if FAIL
-          :: published >= limit /* a while later it looks for something to help with */
+          :: published >= limit && queued > 0 /* a while later it looks, and sees something to help with */
 #endif
           fi;
           d_step { engaged++; blocked-- }

@@ -62,6 +62,16 @@ static struct pool *open_pool(struct pilfer_executor *executor, const char *sche
                      options);
 }
 
+/* Whose functions the test's thread calls now: what it wrote before it lay down is seen, through the lock of the
+ * semaphore, which comes first in the state of the policies that this is used with. */
+static struct worker *parked_worker(struct pool *pool)
+{
+    struct semaphore *semaphore = pool->idle_state;
+    lock_lock(&semaphore->lock);
+    lock_unlock(&semaphore->lock);
+    return pool_worker(pool, 0);
+}
+
 static void wait_until_idle(struct pool *pool)
 {
     while (pool_numbers(pool).engaged > 0)
@@ -89,7 +99,7 @@ START_TEST(test_started_again)
     struct pilfer_executor executor;
     struct pool *pool = open_pool(&executor, "dotnet", NULL,
                                   &(struct pilfer_options){.min_workers = 1, .max_workers = 2, .spin_limit = 5});
-    struct worker *worker = pool_worker(pool, 0);
+    struct worker *worker = parked_worker(pool);
     pool->idle->stopped(worker);
     test_answer = SEMAPHORE_TIMED_OUT; /* as the last one that exists, it may not retire, and waits again */
     ck_assert(!pool->idle->wait(worker));
@@ -114,7 +124,7 @@ START_TEST(test_high_priority_ends)
     struct pilfer_executor executor;
     struct pool *pool = open_pool(&executor, schedulers[_i], registry_idle("eager"),
                                   &(struct pilfer_options){.min_workers = 1, .max_workers = 1, .spin_limit = 5});
-    struct worker *worker = pool_worker(pool, 0);
+    struct worker *worker = parked_worker(pool);
     struct dotnet *dotnet = pool->queueing;
     const struct dotnet_worker *own = worker->queueing;
     struct pilfer_task first = {.run = run_nothing}, *task;
@@ -158,7 +168,7 @@ START_TEST(test_laid_aside)
     struct pilfer_executor executor;
     struct pool *pool = open_pool(&executor, "dotnet-9", registry_idle("eager"),
                                   &(struct pilfer_options){.min_workers = 1, .max_workers = 1, .spin_limit = 5});
-    struct worker *worker = pool_worker(pool, 0);
+    struct worker *worker = parked_worker(pool);
     struct pilfer_task aside = {.run = run_nothing}, own[3] = {aside, aside, aside};
     for (uint32_t i = 0; i < 3; i++)
         place_locally(worker, &own[i]);
@@ -194,7 +204,7 @@ START_TEST(test_turn_goes_on)
     struct pilfer_executor executor;
     struct pool *pool = open_pool(&executor, "dotnet-9", registry_idle("eager"),
                                   &(struct pilfer_options){.min_workers = 1, .max_workers = 1, .spin_limit = 5});
-    struct worker *worker = pool_worker(pool, 0);
+    struct worker *worker = parked_worker(pool);
     struct pilfer_task aside = {.run = run_nothing}, own[3] = {aside, aside, aside};
     begin_turn(worker);
     place_locally(worker, &own[2]);

@@ -93,6 +93,8 @@ START_TEST(test_wait_without_substitutes)
     struct pilfer_executor *executor;
     char message[PILFER_MESSAGE_SIZE];
     ck_assert_int_eq(platform_init(), 0);
+    shared_u32_store_relaxed(&starts_fail, 0); /* no pool yet; as below */
+    shared_u32_store_relaxed(&starts_tried, 0);
     ck_assert_msg(pilfer_open(&options, &executor, message) == 0, "%s", message);
     grow_and_shrink(executor);
     shared_u32_store_relaxed(&starts_fail, 1);
