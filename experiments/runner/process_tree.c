@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -125,9 +126,10 @@ void process_tree_list(pid_t root, struct process_list *out)
 struct books {
     char state;
     unsigned long long own_ticks, children_ticks;
+    long threads; /* that have not ended; the first counts until the process has */
 };
 
-/* Fields 3 and 14 to 17 of /proc/PID/stat: state, utime, stime, cutime, cstime. */
+/* Fields 3, 14 to 17 and 20 of /proc/PID/stat: state, utime, stime, cutime, cstime, num_threads. */
 static bool read_books(pid_t process, struct books *out)
 {
     char path[64], text[1024];
@@ -136,8 +138,9 @@ static bool read_books(pid_t process, struct books *out)
     if (!read_text(path, text, sizeof text))
         return false;
     const char *behind_name = strrchr(text, ')');
-    if (behind_name == NULL || sscanf(behind_name, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu",
-                                      &out->state, &user, &system, &children_user, &children_system) != 5)
+    if (behind_name == NULL ||
+        sscanf(behind_name, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu %*d %*d %ld", &out->state,
+               &user, &system, &children_user, &children_system, &out->threads) != 6)
         return false;
     out->own_ticks = user + system;
     out->children_ticks = children_user + children_system;
@@ -147,7 +150,9 @@ static bool read_books(pid_t process, struct books *out)
 bool process_is_alive(pid_t process)
 {
     struct books books;
-    return read_books(process, &books) && books.state != 'Z' && books.state != 'X';
+    if (!read_books(process, &books))
+        return false;
+    return (books.state != 'Z' && books.state != 'X') || books.threads > 1; /* the state is that of its first thread */
 }
 
 static uint64_t ticks_ns(unsigned long long ticks)
@@ -304,12 +309,22 @@ static bool kill_round(pid_t root)
     return any;
 }
 
+/* Orphans are given to the caller by the thousand, and each that has ended would still be looked at in every round, and
+ * take a place among the processes that its user may have. */
+static void wait_for_ended(void)
+{
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        continue;
+}
+
 bool process_tree_kill(pid_t root)
 {
     const struct timespec pause = {.tv_nsec = 5000000};
     int empty = 0;
     for (int round = 0; round < KILL_ROUNDS; round++) {
         empty = kill_round(root) ? 0 : empty + 1;
+        if (root == getpid())
+            wait_for_ended();
         if (empty == EMPTY_ROUNDS)
             return true;
         nanosleep(&pause, NULL);

@@ -59,8 +59,8 @@ struct tree_difference {
 
 void tree_difference(const struct tree_sample *first, const struct tree_sample *last, struct tree_difference *out);
 
-/* Kills the descendants until none is left alive; the root must be there. False if there still was one after a second.
- */
+/* Kills the descendants until none is left alive; the root must be there. One that calls this for itself has waited for
+ * its children then. False if there still was a living one after a second, or 200 looks where those take longer. */
 bool process_tree_kill(pid_t root);
 
 /* Whether this kernel tells children at all (CONFIG_PROC_CHILDREN). */
