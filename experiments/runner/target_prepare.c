@@ -6,23 +6,19 @@
 
 #include "cli/memory.h"
 #include "cli/output.h"
-#include "runner/foreign.h"
-#include "window.h"
+#include "runner/foreign_command.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-/* How often a running command is looked at. */
+/* How often it is asked for a lock that somebody else holds. */
 #define LOOK_EVERY_NS 20000000
 
 /* ---- the environment ---- */
@@ -77,72 +73,49 @@ char **target_environment(const struct target_use *use, const struct placeholder
 
 /* ---- commands ---- */
 
-enum outcome { COMMAND_DONE, COMMAND_FAILED, COMMAND_LATE, COMMAND_INTERRUPTED };
-
 static bool is_stopped(const volatile int *stop)
 {
     return stop != NULL && *stop != 0;
 }
 
-static enum outcome await_command(pid_t pid, double limit_s, const volatile int *stop)
-{
-    const struct timespec pause = {.tv_nsec = LOOK_EVERY_NS};
-    uint64_t deadline_ns = window_now_ns() + (uint64_t)(limit_s * 1e9);
-    for (;;) {
-        int status;
-        pid_t ended = waitpid(pid, &status, WNOHANG);
-        if (ended == pid)
-            return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? COMMAND_DONE : COMMAND_FAILED;
-        if (ended < 0 && errno != EINTR) /* it has ended, but where SIGCHLD is ignored nobody knows how */
-            return COMMAND_FAILED;
-        bool interrupted = is_stopped(stop);
-        if (interrupted || window_now_ns() >= deadline_ns) {
-            kill(-pid, SIGKILL);
-            while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-                continue;
-            return interrupted ? COMMAND_INTERRUPTED : COMMAND_LATE;
-        }
-        nanosleep(&pause, NULL);
-    }
-}
-
-/* More than a command can use before its time is over: it ends what has left the group of a command that is killed. */
-static uint64_t cpu_limit_s(double limit_s)
-{
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    return (uint64_t)limit_s * (uint64_t)(cpus > 0 ? cpus : 1) + 1;
-}
-
-/* Runs a command line of the target's file; its output goes to a descriptor. */
-static enum outcome run_command(const struct target_use *use, const char *line, int output, double limit_s,
-                                const volatile int *stop)
+/* Runs a command line of the target's file; what it writes is taken as it comes. */
+static enum command_outcome run_command(const struct target_use *use, enum target_key key, double limit_s,
+                                        const volatile int *stop,
+                                        void (*take)(void *context, const char *bytes, size_t count), void *context)
 {
     const struct placeholder_values values = {
         .texts = {[PLACEHOLDER_folder] = use->folder, [PLACEHOLDER_build] = use->build}};
-    char **words = command_words(line, &values);
+    char **words = command_words(use->target.texts[key], &values);
     char **environment = target_environment(use, &values);
-    const struct foreign_options options = {.output = output, .parent = getpid(), .cpu_limit_s = cpu_limit_s(limit_s)};
-    pid_t pid = fork();
-    if (pid == 0)
-        foreign_become(words, environment, &options);
+    char name[TARGET_NAME_SIZE + 32];
+    snprintf(name, sizeof name, "target %s: %s command", use->target.name,
+             key == TARGET_KEY_build ? "build" : "version");
+    const struct foreign_command command = {name, words, environment, limit_s, stop, take, context};
+    enum command_outcome outcome = foreign_command_run(&command);
     command_words_free(words);
     command_words_free(environment);
-    if (pid < 0)
-        return COMMAND_FAILED;
-    setpgid(pid, pid);
-    enum outcome outcome = await_command(pid, limit_s, stop);
-    kill(-pid, SIGKILL); /* what it left behind */
     return outcome;
 }
 
 /* ---- version ---- */
 
-/* The first line that is not empty, without what is not printable. */
-static void take_first_line(int file, char *out, size_t size)
-{
+/* What is looked at of it. */
+struct answer {
     char text[4096];
-    ssize_t length = pread(file, text, sizeof text - 1, 0);
-    text[length > 0 ? length : 0] = '\0';
+    size_t length;
+};
+
+static void take_answer(void *context, const char *bytes, size_t count)
+{
+    struct answer *answer = context;
+    size_t room = sizeof answer->text - 1 - answer->length, kept = count < room ? count : room;
+    memcpy(answer->text + answer->length, bytes, kept);
+    answer->length += kept;
+}
+
+/* The first line that is not empty, without what is not printable. */
+static void take_first_line(const char *text, char *out, size_t size)
+{
     const char *line = text + strspn(text, " \t\r\n");
     snprintf(out, size, "%.*s", (int)strcspn(line, "\r\n"), line);
     for (char *byte = out; *byte != '\0'; byte++)
@@ -151,15 +124,12 @@ static void take_first_line(int file, char *out, size_t size)
 
 bool target_ask_version(struct target_use *use, const volatile int *stop)
 {
-    const char *line = use->target.texts[TARGET_KEY_version];
+    struct answer answer = {.length = 0};
     use->version[0] = '\0';
-    int file = line != NULL ? memfd_create("version", MFD_CLOEXEC) : -1;
-    if (file < 0)
+    if (use->target.texts[TARGET_KEY_version] == NULL)
         return false;
-    bool told = run_command(use, line, file, TARGET_VERSION_LIMIT_S, stop) == COMMAND_DONE;
-    if (told)
-        take_first_line(file, use->version, sizeof use->version);
-    close(file);
+    if (run_command(use, TARGET_KEY_version, TARGET_VERSION_LIMIT_S, stop, take_answer, &answer) == COMMAND_DONE)
+        take_first_line(answer.text, use->version, sizeof use->version);
     return use->version[0] != '\0';
 }
 
@@ -179,7 +149,7 @@ static bool make_folders(const char *path)
     return made;
 }
 
-static enum outcome cannot(struct target_use *use, const char *what)
+static enum command_outcome cannot(struct target_use *use, const char *what)
 {
     snprintf(use->message, sizeof use->message, "target %s: cannot %s its build folder %s: %s", use->target.name, what,
              escaped(use->build), strerror(errno));
@@ -188,7 +158,7 @@ static enum outcome cannot(struct target_use *use, const char *what)
 
 /* One build of a target at a time on this machine; the lock goes with the descriptor. Asked for again and again, so
  * that a signal which comes between two looks at stop is not missed. */
-static enum outcome lock_folder(struct target_use *use, const volatile int *stop, int *out)
+static enum command_outcome lock_folder(struct target_use *use, const volatile int *stop, int *out)
 {
     const struct timespec pause = {.tv_nsec = LOOK_EVERY_NS};
     bool said = false;
@@ -208,14 +178,40 @@ static enum outcome lock_folder(struct target_use *use, const volatile int *stop
     return COMMAND_DONE;
 }
 
-static enum outcome build_locked(struct target_use *use, const volatile int *stop)
+/* build.log, and how much there is room for in it. */
+struct log {
+    int file;
+    size_t room;
+    bool is_cut;
+};
+
+/* A log that cannot be written to is no reason for a build to fail. */
+static void take_log(void *context, const char *bytes, size_t count)
+{
+    struct log *log = context;
+    size_t kept = count < log->room ? count : log->room;
+    for (size_t written = 0; written < kept;) {
+        ssize_t now = write(log->file, bytes + written, kept - written);
+        if (now < 0 && errno != EINTR)
+            break;
+        written += now > 0 ? (size_t)now : 0;
+    }
+    log->room -= kept;
+    if (kept == count || log->is_cut)
+        return;
+    log->is_cut = true;
+    dprintf(log->file, "\npilfer: the rest is left out: it is more than %d MiB\n", TARGET_LOG_MAX >> 20);
+}
+
+static enum command_outcome build_locked(struct target_use *use, const volatile int *stop)
 {
     char *log = memory_format("%s/build.log", use->build);
     int output = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    enum outcome outcome = output < 0 ? cannot(use, "write to") : COMMAND_DONE;
+    enum command_outcome outcome = output < 0 ? cannot(use, "write to") : COMMAND_DONE;
     if (outcome == COMMAND_DONE) {
+        struct log text = {.file = output, .room = TARGET_LOG_MAX};
         complain("building target %s", use->target.name);
-        outcome = run_command(use, use->target.texts[TARGET_KEY_build], output, TARGET_BUILD_LIMIT_S, stop);
+        outcome = run_command(use, TARGET_KEY_build, TARGET_BUILD_LIMIT_S, stop, take_log, &text);
         close(output);
         if (outcome == COMMAND_FAILED)
             snprintf(use->message, sizeof use->message, "target %s: its build failed; see %s", use->target.name,
@@ -231,7 +227,7 @@ static enum outcome build_locked(struct target_use *use, const volatile int *sto
 static enum cell_status build(struct target_use *use, const volatile int *stop)
 {
     int lock;
-    enum outcome outcome = lock_folder(use, stop, &lock);
+    enum command_outcome outcome = lock_folder(use, stop, &lock);
     if (outcome == COMMAND_DONE)
         outcome = build_locked(use, stop);
     if (lock >= 0)

@@ -3,8 +3,9 @@
  * Making a target ready to be started: it is built, and asked for its version, once in a program's life; and what it is
  * started with.
  *
- * How it works. The commands of the target's file run in a process group of their own, without standard input, under a
- * time limit; what they leave behind is killed. Output of the build goes to build.log in the target's build folder.
+ * How it works. The commands of the target's file run below a keeper (foreign_command.h), without standard input, under
+ * a time limit; what they leave behind is killed. What the build writes goes to build.log in the target's build folder,
+ * up to a limit.
  *
  * A target sees PATH, HOME, USER, LOGNAME, TMPDIR, what its file passes on, and [environment]; nothing else of the
  * person's environment, so that no variable there can change a result.
@@ -17,6 +18,7 @@
 
 #define TARGET_BUILD_LIMIT_S   600
 #define TARGET_VERSION_LIMIT_S 20
+#define TARGET_LOG_MAX         (8 << 20)
 
 /* Builds the target if its file says how, and asks for its version. CELL_MEASURED: it can be started (at once, when it
  * was prepared before); CELL_SURROUNDINGS with one line in message (CELL_MESSAGE_SIZE bytes); CELL_INTERRUPTED. */

@@ -3,10 +3,12 @@
  * Promises: a target is built by one program at a time; whoever waits says so, goes on waiting when a signal comes, and
  * leaves when it is told to stop; where a folder cannot be locked nothing is built. A command that is at work when that
  * happens is ended and waited for; one whose end is not told has failed, and is not waited for; one that was to tell a
- * version and does not is named. Its processes have their limits.
+ * version and does not is named. Nothing that a command started is left, in whatever session, when it ends, is ended,
+ * or loses the program that has asked for it; until then its folder is locked; what cannot be killed is told. Its
+ * processes have their limits, and so has what is kept of their words.
  *
- * Method: a build that leaves a trace, beside a lock that this program holds, and signals from a timer. Two calls of
- * the C library are this program's own, so that they can fail.
+ * Method: a build that leaves a trace, beside a lock that this program holds, and signals from a timer. Three calls of
+ * the C library are this program's own, so that they can fail, or take their time.
  */
 #include <check.h>
 #include <errno.h>
@@ -18,11 +20,14 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "runner/process_tree.h"
 #include "runner/target_prepare.h"
 
 /* Between two signals; a command is looked at more often. */
@@ -46,6 +51,16 @@ pid_t waitpid(pid_t process, int *status, int options)
     broken_waits--;
     errno = EINTR;
     return -1;
+}
+
+static bool no_kills, slow_kills;
+
+int kill(pid_t process, int number)
+{
+    const struct timespec pause = {.tv_nsec = slow_kills ? 300000000 : 0};
+    nanosleep(&pause, NULL);
+    errno = EPERM;
+    return no_kills ? -1 : (int)syscall(SYS_kill, process, number);
 }
 
 /* ---- signals ---- */
@@ -175,7 +190,83 @@ START_TEST(test_needs_its_lock)
 }
 END_TEST
 
-static const char *const slow[] = {"build = sleep 15", "version = sleep 15"};
+/* ---- what a command leaves behind ---- */
+
+/* In a session of its own; what follows has to close the quotes. */
+#define LEAVES                                                       \
+    "sh -c 'setsid sh -c \"echo \\$\\$ >{folder}/built; exec sleep 50\" &" \
+    " until test -s {folder}/built; do sleep 0.01; done; "
+
+/* Its id; waits until it is there. */
+static pid_t read_left(void)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+    long process = 0;
+    for (int tries = 0; tries < 3000 && process == 0; tries++) {
+        FILE *stream = fopen(trace, "r");
+        if (stream == NULL || fscanf(stream, "%ld", &process) != 1)
+            nanosleep(&pause, NULL);
+        if (stream != NULL)
+            fclose(stream);
+    }
+    ck_assert_int_gt(process, 0);
+    return (pid_t)process;
+}
+
+static const char *const leaving[] = {"build = " LEAVES "'", "build = " LEAVES "exit 1'",
+                                      "version = " LEAVES "echo 1'"};
+
+START_TEST(test_nothing_is_left)
+{
+    struct target_use *use = write_target(leaving[_i]);
+    char message[CELL_MESSAGE_SIZE];
+    target_prepare(use, NULL, message);
+    ck_assert(!process_is_alive(read_left()));
+}
+END_TEST
+
+START_TEST(test_what_is_left_is_told)
+{
+    struct target_use *use = write_target(leaving[2]);
+    char message[CELL_MESSAGE_SIZE], text[512] = "";
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_ge(dup2(ends[1], STDERR_FILENO), 0);
+    no_kills = true;
+    ck_assert_int_eq(target_prepare(use, NULL, message), CELL_MEASURED);
+    ck_assert_int_eq(syscall(SYS_kill, read_left(), SIGKILL), 0);
+    ck_assert_int_gt(read(ends[0], text, sizeof text - 1), 0);
+    ck_assert_str_eq(text, "pilfer: target mine: version command: not all of its processes could be killed\n");
+    ck_assert_str_eq(use->version, "1");
+}
+END_TEST
+
+START_TEST(test_nothing_outlives_the_program)
+{
+    struct target_use *use = write_target("build = " LEAVES "sleep 50'");
+    const struct timespec pause = {.tv_nsec = 1000000};
+    int tries = 0;
+    pid_t program = fork();
+    if (program == 0) {
+        char message[CELL_MESSAGE_SIZE];
+        slow_kills = true; /* so that a lock which does not wait for them is there first */
+        target_prepare(use, NULL, message);
+        _exit(0);
+    }
+    pid_t left = read_left();
+    lock = open(use->build, O_RDONLY | O_DIRECTORY);
+    ck_assert_int_ge(lock, 0);
+    ck_assert_int_ne(flock(lock, LOCK_EX | LOCK_NB), 0);
+    ck_assert_int_eq(kill(program, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(program, NULL, 0), program);
+    while (flock(lock, LOCK_EX | LOCK_NB) != 0 && tries++ < 20000)
+        nanosleep(&pause, NULL);
+    ck_assert_int_lt(tries, 20000);
+    ck_assert(!process_is_alive(left));
+}
+END_TEST
+
+static const char *const slow[] = {"build = sleep 15", "version = sleep 15", "build = " LEAVES "sleep 15'"};
 
 START_TEST(test_ends_what_is_at_work)
 {
@@ -189,6 +280,7 @@ START_TEST(test_ends_what_is_at_work)
     ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
     ck_assert_int_eq(errno, ECHILD);
     ck_assert_str_eq(use->version, "");
+    ck_assert(!is_built() || !process_is_alive(read_left()));
 }
 END_TEST
 
@@ -211,6 +303,7 @@ static const struct {
     {"version = sh -c 'echo 1; exit 3'",
      "pilfer: target mine: its version command tells no version: sh -c 'echo 1; exit 3'\n"},
     {"version = echo 1.2", ""},
+    {"version = sh -c 'echo 1.2; head -c 1000000 /dev/zero'", ""},
     {"", ""},
 };
 
@@ -227,7 +320,32 @@ START_TEST(test_says_that_no_version_is_told)
 }
 END_TEST
 
-/* Neither core files, nor CPU without end for what leaves the group of its command. */
+/* ---- limits ---- */
+
+static const struct {
+    const char *line;
+    bool is_cut;
+} logs[] = {{"build = head -c 8388608 /dev/zero", false}, {"build = head -c 8400000 /dev/zero", true}};
+
+START_TEST(test_a_long_log)
+{
+    static const char expected[] = "\npilfer: the rest is left out: it is more than 8 MiB\n";
+    struct target_use *use = write_target(logs[_i].line);
+    char message[CELL_MESSAGE_SIZE], path[PATH_MAX], text[sizeof expected] = "";
+    struct stat status;
+    ck_assert_int_eq(target_prepare(use, NULL, message), CELL_MEASURED);
+    snprintf(path, sizeof path, "%.4000s/build.log", use->build);
+    int log = open(path, O_RDONLY);
+    ck_assert_int_ge(log, 0);
+    ck_assert_int_eq(fstat(log, &status), 0);
+    ck_assert_int_eq(status.st_size, TARGET_LOG_MAX + (logs[_i].is_cut ? sizeof expected - 1 : 0));
+    ck_assert_int_ge(pread(log, text, sizeof text - 1, TARGET_LOG_MAX), 0);
+    ck_assert_str_eq(text, logs[_i].is_cut ? expected : "");
+    close(log);
+}
+END_TEST
+
+/* Neither core files, nor CPU without end for what could not be killed. */
 static const rlim_t cpu_limits[] = {RLIM_INFINITY, 50}; /* of this program */
 
 START_TEST(test_limits)
@@ -267,8 +385,12 @@ int main(void)
     tcase_add_test(cases, test_stops_waiting);
     tcase_add_test(cases, test_needs_its_lock);
     tcase_add_loop_test(cases, test_ends_what_is_at_work, 0, sizeof slow / sizeof slow[0]);
+    tcase_add_loop_test(cases, test_nothing_is_left, 0, sizeof leaving / sizeof leaving[0]);
+    tcase_add_test(cases, test_what_is_left_is_told);
+    tcase_add_test(cases, test_nothing_outlives_the_program);
     tcase_add_test(cases, test_an_end_that_is_not_told);
     tcase_add_loop_test(cases, test_says_that_no_version_is_told, 0, sizeof versions / sizeof versions[0]);
+    tcase_add_loop_test(cases, test_a_long_log, 0, sizeof logs / sizeof logs[0]);
     tcase_add_loop_test(cases, test_limits, 0, sizeof cpu_limits / sizeof cpu_limits[0]);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
