@@ -259,6 +259,23 @@ static void fill_counters(struct filling *filling)
 
 /* ---- judging ---- */
 
+/* In which way most requests failed that were not refused; NULL if none did, or nobody says. */
+static const char *failure_of_most(const struct report *load)
+{
+    const char *most = NULL;
+    uint64_t most_count = 0;
+    for (int kind = 0; kind < LOAD_FAILURE_COUNT; kind++) {
+        char name[48];
+        snprintf(name, sizeof name, "load.failed_%s", load_failure_name(kind));
+        uint64_t count = counted(load, name);
+        if (kind == LOAD_FAILURE_refused || count <= most_count)
+            continue;
+        most_count = count;
+        most = load_failure_name(kind);
+    }
+    return most;
+}
+
 static void read_client(const struct filling *filling, struct validity_client *out)
 {
     const struct report *load = filling->load;
@@ -269,6 +286,7 @@ static void read_client(const struct filling *filling, struct validity_client *o
         .failed = counted(load, "load.failed"),
         .in_flight = counted(load, "load.in_flight"),
         .refused = counted(load, networked ? "load.failed_refused" : "load.failed"),
+        .failure = failure_of_most(load),
         .arrivals = counted(load, "load.arrivals"),
         .requests = counted(load, "load.requests"),
         .window_failures = networked ? counted(load, "load.window_failures")

@@ -157,13 +157,14 @@ static bool count_failure(struct run *run, const struct configuration *configura
 }
 
 /* A server that closes connections after its answers is measured all the same; but opening and closing them is then
- * most of what its figures hold. */
+ * most of what its figures hold. Of an invalid repeat it is not said: the clients close, too, behind an answer that is
+ * none. */
 static void tell_of_closing(struct run *run, const struct configuration *configuration, const struct result *result)
 {
     struct target_use *target = settings_target(configuration);
     double reopened;
-    if (target == NULL || target->closing_was_told || !result_get_number(result, "reopened_percent", &reopened) ||
-        reopened < CLOSES_ABOVE_PERCENT)
+    if (target == NULL || target->closing_was_told || result->invalid_reason != NULL ||
+        !result_get_number(result, "reopened_percent", &reopened) || reopened < CLOSES_ABOVE_PERCENT)
         return;
     target->closing_was_told = true;
     progress_clear(&run->progress);

@@ -33,8 +33,9 @@ bool validity_of_client(const struct validity_client *client, bool paced, char *
                         (number)client->sent, (number)client->answered, (number)client->failed,
                         (number)client->in_flight);
     if (client->failed > client->refused)
-        return violated(reason, size, "%llu of %llu requests failed otherwise than by a refusal",
-                        (number)(client->failed - client->refused), (number)client->sent);
+        return violated(reason, size, "%llu of %llu requests failed otherwise than by a refusal (mostly %s)",
+                        (number)(client->failed - client->refused), (number)client->sent,
+                        client->failure != NULL ? client->failure : "unknown");
     if ((double)client->refused > VALIDITY_SHARE_MAX * (double)client->sent)
         return violated(reason, size, "%llu of %llu requests were refused, more than %g %%", (number)client->refused,
                         (number)client->sent, 100 * VALIDITY_SHARE_MAX);

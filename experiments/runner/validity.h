@@ -26,6 +26,7 @@
 struct validity_client {
     uint64_t sent, answered, failed, in_flight;           /* whole run; failed includes refused */
     uint64_t refused;                                     /* of the failed: answered with a refusal */
+    const char *failure;                                  /* what most of the others are; NULL: not known */
     uint64_t arrivals, requests, window_failures, unsent; /* the window */
     uint64_t connections_asked, connections_achieved;     /* 0 and 0 without connections */
 };

@@ -73,7 +73,9 @@ START_TEST(client_equations)
     client = sound_client;
     client.answered = 999;
     client.failed = 1;
-    expect_client(&client, false, "1 of 1000 requests failed otherwise than by a refusal");
+    expect_client(&client, false, "1 of 1000 requests failed otherwise than by a refusal (mostly unknown)");
+    client.failure = "malformed";
+    expect_client(&client, false, "1 of 1000 requests failed otherwise than by a refusal (mostly malformed)");
     client.refused = 1; /* one in a thousand is admitted */
     expect_client(&client, false, NULL);
     client.answered = 998;
