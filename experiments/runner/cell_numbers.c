@@ -364,6 +364,17 @@ static bool watching_is_within(const struct filling *filling, char *reason, size
     return false;
 }
 
+/* One that first got a CPU behind the window has figures of another time. */
+static bool has_seen_window(const struct filling *filling, const struct window_edge *first, char *reason, size_t size)
+{
+    const struct cell_measurement *measurement = filling->measurement;
+    if (first->monotonic_ns < measurement->window.end_ns)
+        return true;
+    snprintf(reason, size, "the %s was held up until %.3f ms after the window",
+             measurement->processes->router->role, (double)(first->monotonic_ns - measurement->window.end_ns) / 1e6);
+    return false;
+}
+
 /* The runner must have been in time. The process under test may be late where it saturates its CPUs or its quota; its
  * own rates are taken over the time between its own readings. */
 static bool times_are_sane(const struct filling *filling, char *reason, size_t size)
@@ -373,6 +384,7 @@ static bool times_are_sane(const struct filling *filling, char *reason, size_t s
     struct window_edge inner_first = {counted(router, "first.monotonic_ns"), counted(router, "first.boot_ns")};
     struct window_edge inner_last = {counted(router, "last.monotonic_ns"), counted(router, "last.boot_ns")};
     return window_clocks_agree(&inner_first, &inner_last, reason, size) &&
+           has_seen_window(filling, &inner_first, reason, size) &&
            window_is_sane(&measurement->window, &measurement->first.machine.edge, &measurement->last.machine.edge,
                           reason, size) &&
            watching_is_within(filling, reason, size);

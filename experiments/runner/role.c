@@ -100,6 +100,14 @@ static bool take_line(void *context, char *name, char *text)
     return true;
 }
 
+/* Whether somebody who still waits for the window has been told that it is over: this process was held up. */
+static bool has_missed_window(const struct role *role)
+{
+    uint64_t end_ns;
+    return strcmp(role->word, "stop") == 0 && report_integer(&role->facts, "window-end-ns", &end_ns) &&
+           window_now_ns() >= end_ns;
+}
+
 bool role_wait(struct role *role, const char *word, uint64_t deadline_ns)
 {
     for (;;) {
@@ -108,6 +116,8 @@ bool role_wait(struct role *role, const char *word, uint64_t deadline_ns)
             role->word[0] = '\0';
             return true;
         }
+        if (has_missed_window(role))
+            return false;
         if (role->word[0] != '\0')
             role_fail("an unexpected command", role->word);
         if (role->commands.ended)

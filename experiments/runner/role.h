@@ -36,8 +36,8 @@ struct role {
 };
 
 /* Waits for the next single word until deadline_ns (monotonic clock; UINT64_MAX: for ever). True: it is `word`. False:
- * the deadline has come. Any other word, and the end of the commands, end the process: the runner is gone or confused.
- */
+ * the deadline has come; or `stop` has, behind the end of a window that this process has missed: it is kept for whoever
+ * waits for it. Any other word, and the end of the commands, end the process: the runner is gone or confused. */
 bool role_wait(struct role *role, const char *word, uint64_t deadline_ns);
 
 /* A fact of the cell; ends the process with a failure if it was not given. */

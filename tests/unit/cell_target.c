@@ -4,7 +4,7 @@
  * else of the environment; one that does not start, answers, or stay on loopback is refused in one line that says what
  * it wrote; whatever ends a cell, the runner's death included, no process that the target started is left; a window
  * that waits for steady CPU begins when it is steady, but not within the target's own warm-up; CPU that cannot be known
- * is said to be so.
+ * is said to be so, and a window that its keeper has missed.
  *
  * Method: this program is also the servers (target_servers.h), each of which does one thing right or wrong. A call of
  * the C library is its own, so that it can fail in the keeper.
@@ -137,6 +137,25 @@ START_TEST(test_waits_for_a_drifting_one)
     measure_waiting(&configuration, "8", &result);
     ck_assert(number(&result, "cpu_steady") == 0);
     ck_assert_double_eq(number(&result, "warmup_s"), 8);
+    result_fini(&result);
+}
+END_TEST
+
+/* Its keeper waits for a window that may be moved ahead, and is stopped until that is over. */
+START_TEST(test_a_window_that_is_missed)
+{
+    struct configuration configuration;
+    struct result result;
+    char message[CELL_MESSAGE_SIZE] = "";
+    const struct cell_options options = {.foreign_limit_percent = 1e6, .tries_max = 1};
+    write_target("holding", "");
+    configure(&configuration);
+    configuration_set(&configuration, "warmup-max", "1");
+    configuration_set(&configuration, "warmup-until", "cpu");
+    result_init(&result);
+    ck_assert_msg(cell_measure(&configuration, 1, &options, &result, message) == CELL_MEASURED, "%s", message);
+    ck_assert_msg(strncmp(message, "the target was held up until ", 29) == 0, "%s", message);
+    ck_assert(number(&result, "valid") == 0 && number(&result, "disturbed") == 1);
     result_fini(&result);
 }
 END_TEST
@@ -421,6 +440,7 @@ int main(int argc, char **argv)
     tcase_add_test(cases, test_connections_that_it_closes_are_told);
     tcase_add_test(cases, test_begins_when_steady);
     tcase_add_test(cases, test_waits_for_a_drifting_one);
+    tcase_add_test(cases, test_a_window_that_is_missed);
     tcase_add_test(cases, test_cpu_that_goes_back);
     tcase_add_loop_test(cases, test_is_refused, 0, sizeof refusals / sizeof refusals[0]);
     tcase_add_test(cases, test_is_not_asked_without_a_socket);

@@ -79,6 +79,7 @@ struct manner {
     enum burning burning;
     pid_t child; /* if any: killed a second after so many requests, and nobody waits for it */
     int requests_before;
+    bool holds_keeper; /* once, when the first client asks: longer than a window that begins in a second */
 };
 
 /* Called for each request. */
@@ -93,6 +94,22 @@ static void forget_child(struct manner *manner)
         return;
     kill(manner->child, SIGKILL);
     manner->child = 0;
+}
+
+/* The keeper is who has started this server, and asks first, on a connection that is closed. */
+static void hold_keeper(struct manner *manner, const char *request)
+{
+    const struct timespec while_held = {.tv_sec = 3};
+    pid_t keeper = getppid();
+    if (!manner->holds_keeper || strstr(request, "Connection: close") != NULL)
+        return;
+    manner->holds_keeper = false;
+    if (fork() != 0)
+        return;
+    kill(keeper, SIGSTOP);
+    nanosleep(&while_held, NULL);
+    kill(keeper, SIGCONT);
+    _exit(0);
 }
 
 /* A child that has used some CPU, and whose end the server will ignore. */
@@ -125,14 +142,15 @@ static void serve(int listener, struct manner manner)
     nfds_t count = 1;
     while (poll(polled, count, -1) > 0) {
         for (nfds_t i = 1; i < count; i++) {
-            char request[1024];
+            char request[1024] = "";
             if (polled[i].revents == 0)
                 continue;
-            if (read(polled[i].fd, request, sizeof request) > 0) {
+            if (read(polled[i].fd, request, sizeof request - 1) > 0) {
                 bool is_right = !manner.is_picky || strncmp(request, "GET /any ", 9) == 0;
                 const char *text = is_right ? manner.answer : NOT_FOUND;
                 burn(manner.burning);
                 forget_child(&manner);
+                hold_keeper(&manner, request);
                 bool is_told = write(polled[i].fd, text, strlen(text)) > 0;
                 if (is_told && --manner.late == 0)
                     listen_on(INADDR_ANY, 0);
@@ -215,6 +233,7 @@ int servers_main(char **arguments)
                                                   : BURNS_NOTHING,
         .child = strcmp(mode, "forgetful") == 0 ? start_burnt_child() : 0,
         .requests_before = 20, /* those of clients, then */
+        .holds_keeper = strcmp(mode, "holding") == 0,
     };
     serve(listener, manner);
     return 0;
