@@ -136,7 +136,7 @@ static void add_repeat(struct table *table, const struct group *group, const str
                        const struct result *row)
 {
     char text[DECIMAL_SIZE];
-    double value, requests = 0;
+    double value, answered = result_answered(row);
     table_add_row(table);
     size_t column = group_set_axes(table, &group->axes, cell);
     for (size_t i = 0; i < REPEAT_COLUMN_COUNT; i++, column++) {
@@ -144,10 +144,9 @@ static void add_repeat(struct table *table, const struct group *group, const str
             table_set(table, column, "%s", decimal_print_fixed(value, 0, text));
         }
     }
-    result_get_number(row, "requests", &requests);
     for (size_t i = 0; i < measure_count; i++, column++) {
-        if (result_get_number(row, measures[i].name, &value) && (!measures[i].is_per_request || requests > 0)) {
-            value /= measures[i].is_per_request ? requests : 1;
+        if (result_get_number(row, measures[i].name, &value) && (!measures[i].is_per_request || answered > 0)) {
+            value /= measures[i].is_per_request ? answered : 1;
             table_set(table, column, "%s", decimal_print_fixed(value, decimal_digits(value), text));
         }
     }
