@@ -117,7 +117,7 @@ static size_t set_measures(struct table *table, size_t column, const struct line
         if (interval->count > 0) {
             table_set(table, column, "%s", decimal_print_fixed(interval->median, digits[i], median));
         }
-        if (interval->count > 0 && measures[i].has_bounds) {
+        if (interval->count > 1 && measures[i].has_bounds) { /* a single repeat has no range */
             decimal_print_fixed(interval->low, digits[i], low);
             decimal_print_fixed(interval->high, digits[i], high);
             table_set(table, column + 1, interval->is_range ? "(%s %s)" : "[%s %s]", low, high);
