@@ -85,7 +85,7 @@ static void write_context(const struct report *report, const struct store_sweep 
     }
     if (words.count > 0) {
         putc('\n', report->stream);
-        word_list_write(report->stream, &words, "Measured on:", ";", report->width);
+        word_list_write(report->stream, &words, "Measured on:", ";", "", report->width);
     }
     word_list_fini(&words);
 }
@@ -187,7 +187,7 @@ static void write_invalid_row(FILE *stream, const struct group *group, const str
     snprintf(head, sizeof(head), "Invalid, left out: repeat %.0f of", repeat);
     word_list_add(&words, "%s:", where);
     word_list_add(&words, "%s", row->invalid_reason ? row->invalid_reason : "no reason is stored");
-    word_list_write(stream, &words, head, "", width);
+    word_list_write(stream, &words, head, "", "", width);
     word_list_fini(&words);
     free(where);
 }
@@ -218,7 +218,7 @@ static void write_groups(const struct report *report, bool all)
 {
     struct group group;
     for (size_t next = 0; grouping_next(&report->grouping, &next, &group);) {
-        group_write_heading(report->stream, &report->grouping, &group);
+        group_write_heading(report->stream, &report->grouping, &group, report->width);
         if (all) {
             write_repeats(report->stream, &group);
         } else {

@@ -256,10 +256,10 @@ static void write_moving(FILE *stream, const struct line *lines, size_t count, s
         word_list_add(&moving, "nothing");
     }
     if (moving.count > 0) {
-        word_list_write(stream, &moving, head, ",", width);
+        word_list_write(stream, &moving, head, ",", "", width);
     }
     if (still.count > 0) {
-        word_list_write(stream, &still, "Does not:", ",", width);
+        word_list_write(stream, &still, "Does not:", ",", "", width);
     }
     word_list_fini(&moving);
     word_list_fini(&still);
@@ -338,7 +338,7 @@ static void write_separation(FILE *stream, const struct group *group, size_t wid
                       ? "Does not separate (max-workers, and the ratio of their CPU per request, which may be 1):\n"
                       : "",
                   stream);
-            word_list_write(stream, &together, head, ";", width);
+            word_list_write(stream, &together, head, ";", "", width);
             free(head);
             free(where);
         }
