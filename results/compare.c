@@ -229,7 +229,7 @@ static void write_groups(FILE *stream, const struct matching *matching, struct c
     free(cells);
     grouping_write_constants(stream, &grouping, options->width);
     for (size_t next = 0; grouping_next(&grouping, &next, &group);) {
-        group_write_heading(stream, &grouping, &group);
+        group_write_heading(stream, &grouping, &group, options->width);
         write_group(stream, &group, matching, verdict, options);
         group_fini(&group);
     }
@@ -251,7 +251,7 @@ static void write_spread(FILE *stream, const struct compare_verdict *verdict, co
     }
     word_list_write(
         stream, &words,
-        options->again ? "A/A spread (a repetition of the first):" : "A/A spread (odd against even repeats):", ",",
+        options->again ? "A/A spread (a repetition of the first):" : "A/A spread (odd against even repeats):", ",", "",
         options->width);
     if (options->has_threshold) {
         fprintf(stream, "Regressed: the interval lies wholly beyond %s %%.\n",

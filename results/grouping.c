@@ -33,38 +33,51 @@ void grouping_write_constants(FILE *stream, const struct grouping *grouping, siz
                           text);
         }
     }
-    word_list_write(stream, &everywhere, "Same in all cells:", ",", width);
+    word_list_write(stream, &everywhere, "Same in all cells:", ",", "", width);
     if (somewhere.count > 0) {
-        word_list_write(stream, &somewhere, "Same in all cells that have it:", ",", width);
+        word_list_write(stream, &somewhere, "Same in all cells that have it:", ",", "", width);
     }
     word_list_fini(&everywhere);
     word_list_fini(&somewhere);
 }
 
-void group_write_heading(FILE *stream, const struct grouping *grouping, const struct group *group)
+/* "Paced at 2000 requests/s", "Closed loop", or what else tells the group's mode. */
+static void tell_mode(const struct cell *first, char out[AXIS_TEXT_SIZE])
+{
+    const char *mode = result_get_text(first->first, "mode");
+    char number[DECIMAL_SIZE];
+    double rate;
+    if (mode && strcmp(mode, "paced") == 0 && result_get_number(first->first, "rate_rps", &rate)) {
+        snprintf(out, AXIS_TEXT_SIZE, "Paced at %s requests/s", decimal_print(axis_number(rate), number));
+    } else {
+        const char *other = mode ? mode : "Cells";
+        snprintf(out, AXIS_TEXT_SIZE, "%s", strcmp(other, "closed") == 0 ? "Closed loop" : other);
+    }
+}
+
+void group_write_heading(FILE *stream, const struct grouping *grouping, const struct group *group, size_t width)
 {
     const struct cell *first = group->cells[0];
-    char heading[AXIS_TEXT_SIZE], text[AXIS_TEXT_SIZE], number[DECIMAL_SIZE];
-    const char *mode = result_get_text(first->first, "mode");
-    double value;
-    putc('\n', stream);
-    if (mode && strcmp(mode, "paced") == 0 && result_get_number(first->first, "rate_rps", &value)) {
-        fprintf(stream, "Paced at %s requests/s", decimal_print(axis_number(value), number));
-    } else {
-        fprintf(stream, "%s", mode && strcmp(mode, "closed") == 0 ? "Closed loop" : mode ? mode : "Cells");
-    }
-    if (result_get_number(first->first, "duration_s", &value)) {
-        fprintf(stream, ", windows of %s s", decimal_print_fixed(value, decimal_digits(value), number));
+    char mode[AXIS_TEXT_SIZE], head[AXIS_TEXT_SIZE + 1], heading[AXIS_TEXT_SIZE], text[AXIS_TEXT_SIZE];
+    char number[DECIMAL_SIZE];
+    struct word_list facts = {0};
+    double duration_s;
+    if (result_get_number(first->first, "duration_s", &duration_s)) {
+        word_list_add(&facts, "windows of %s s", decimal_print_fixed(duration_s, decimal_digits(duration_s), number));
     }
     for (size_t i = 0; i < grouping->axes.count; i++) {
         const char *name = grouping->axes.names[i];
         bool told = strcmp(name, "mode") == 0 || strcmp(name, "rate_rps") == 0;
         if (grouping->axes.varies[i] && !told && !axes_vary(&group->axes, name) &&
             constant_text(group->cells, group->count, name, text) != AXIS_NOWHERE) {
-            fprintf(stream, ", %s %s", axis_heading(name, heading), text);
+            word_list_add(&facts, "%s %s", axis_heading(name, heading), text);
         }
     }
-    fputs(":\n", stream);
+    tell_mode(first, mode);
+    snprintf(head, sizeof head, "%s%s", mode, facts.count > 0 ? "," : ":");
+    putc('\n', stream);
+    word_list_write(stream, &facts, head, ",", ":", width);
+    word_list_fini(&facts);
 }
 
 static int compare_groups(const struct cell *first, const struct cell *second)

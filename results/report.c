@@ -85,7 +85,7 @@ static void write_context(const struct report *report, const struct store_sweep 
     }
     if (words.count > 0) {
         putc('\n', report->stream);
-        word_list_write(report->stream, &words, "Measured on:", ";", report->width);
+        word_list_write(report->stream, &words, "Measured on:", ";", "", report->width);
     }
     word_list_fini(&words);
 }
@@ -136,7 +136,7 @@ static void add_repeat(struct table *table, const struct group *group, const str
                        const struct result *row)
 {
     char text[DECIMAL_SIZE];
-    double value, requests = 0;
+    double value, answered = result_answered(row);
     table_add_row(table);
     size_t column = group_set_axes(table, &group->axes, cell);
     for (size_t i = 0; i < REPEAT_COLUMN_COUNT; i++, column++) {
@@ -144,10 +144,9 @@ static void add_repeat(struct table *table, const struct group *group, const str
             table_set(table, column, "%s", decimal_print_fixed(value, 0, text));
         }
     }
-    result_get_number(row, "requests", &requests);
     for (size_t i = 0; i < measure_count; i++, column++) {
-        if (result_get_number(row, measures[i].name, &value) && (!measures[i].is_per_request || requests > 0)) {
-            value /= measures[i].is_per_request ? requests : 1;
+        if (result_get_number(row, measures[i].name, &value) && (!measures[i].is_per_request || answered > 0)) {
+            value /= measures[i].is_per_request ? answered : 1;
             table_set(table, column, "%s", decimal_print_fixed(value, decimal_digits(value), text));
         }
     }
@@ -188,7 +187,7 @@ static void write_invalid_row(FILE *stream, const struct group *group, const str
     snprintf(head, sizeof(head), "Invalid, left out: repeat %.0f of", repeat);
     word_list_add(&words, "%s:", where);
     word_list_add(&words, "%s", row->invalid_reason ? row->invalid_reason : "no reason is stored");
-    word_list_write(stream, &words, head, "", width);
+    word_list_write(stream, &words, head, "", "", width);
     word_list_fini(&words);
     free(where);
 }
@@ -219,7 +218,7 @@ static void write_groups(const struct report *report, bool all)
 {
     struct group group;
     for (size_t next = 0; grouping_next(&report->grouping, &next, &group);) {
-        group_write_heading(report->stream, &report->grouping, &group);
+        group_write_heading(report->stream, &report->grouping, &group, report->width);
         if (all) {
             write_repeats(report->stream, &group);
         } else {

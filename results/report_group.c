@@ -117,7 +117,7 @@ static size_t set_measures(struct table *table, size_t column, const struct line
         if (interval->count > 0) {
             table_set(table, column, "%s", decimal_print_fixed(interval->median, digits[i], median));
         }
-        if (interval->count > 0 && measures[i].has_bounds) {
+        if (interval->count > 1 && measures[i].has_bounds) { /* a single repeat has no range */
             decimal_print_fixed(interval->low, digits[i], low);
             decimal_print_fixed(interval->high, digits[i], high);
             table_set(table, column + 1, interval->is_range ? "(%s %s)" : "[%s %s]", low, high);
@@ -256,10 +256,10 @@ static void write_moving(FILE *stream, const struct line *lines, size_t count, s
         word_list_add(&moving, "nothing");
     }
     if (moving.count > 0) {
-        word_list_write(stream, &moving, head, ",", width);
+        word_list_write(stream, &moving, head, ",", "", width);
     }
     if (still.count > 0) {
-        word_list_write(stream, &still, "Does not:", ",", width);
+        word_list_write(stream, &still, "Does not:", ",", "", width);
     }
     word_list_fini(&moving);
     word_list_fini(&still);
@@ -338,7 +338,7 @@ static void write_separation(FILE *stream, const struct group *group, size_t wid
                       ? "Does not separate (max-workers, and the ratio of their CPU per request, which may be 1):\n"
                       : "",
                   stream);
-            word_list_write(stream, &together, head, ";", width);
+            word_list_write(stream, &together, head, ";", "", width);
             free(head);
             free(where);
         }

@@ -36,7 +36,7 @@ void group_fini(struct group *group);
 void grouping_write_constants(FILE *stream, const struct grouping *grouping, size_t width);
 
 /* "Paced at 2000 requests/s, windows of 1.2 s, extension-mode burn:" */
-void group_write_heading(FILE *stream, const struct grouping *grouping, const struct group *group);
+void group_write_heading(FILE *stream, const struct grouping *grouping, const struct group *group, size_t width);
 
 /* A number that is shown: as it is, or divided by the requests of its repeat. */
 struct measure {

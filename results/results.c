@@ -237,6 +237,15 @@ bool result_is_used(const struct result *result, bool disturbed_too)
     return is_valid && (disturbed_too || !is_disturbed);
 }
 
+double result_answered(const struct result *result)
+{
+    double number = 0;
+    if (!result_get_number(result, "completions", &number)) { /* stored where they can differ */
+        result_get_number(result, "requests", &number);
+    }
+    return number;
+}
+
 void result_set_fini(struct result_set *set)
 {
     for (size_t i = 0; i < set->count; i++) {

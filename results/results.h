@@ -133,6 +133,9 @@ const char *result_get_text(const struct result *result, const char *name);
 bool result_is_of_target(const struct result *result);
 /* Whether the repeat is valid, and undisturbed unless disturbed_too. */
 bool result_is_used(const struct result *result, bool disturbed_too);
+/* Requests to which the CPU and the counters of the window belong: those answered in it, also where a backlog grows and
+ * `requests`, the answers to its arrivals, are others. 0 if unknown. */
+double result_answered(const struct result *result);
 
 /* Many repeats. */
 struct result_set {

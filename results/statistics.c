@@ -456,12 +456,11 @@ static size_t used_values(const struct cell *cell, const char *name, bool distur
     size_t count = 0;
     for (uint32_t i = 0; i < cell->count; i++) {
         const struct result *row = cell->rows[i];
-        double requests = number_or(&row->columns[RESULT_requests], 0), value;
-        if (!result_is_used(row, disturbed_too) || !result_get_number(row, name, &value) ||
-            (per_request && requests <= 0)) {
+        double answered = per_request ? result_answered(row) : 1, value;
+        if (!result_is_used(row, disturbed_too) || !result_get_number(row, name, &value) || answered <= 0) {
             continue;
         }
-        values[count] = per_request ? value / requests : value;
+        values[count] = value / answered;
         if (repeats) {
             repeats[count] = number_or(&row->columns[RESULT_repeat], 0);
         }

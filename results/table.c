@@ -165,12 +165,13 @@ void word_list_add(struct word_list *list, const char *format, ...)
     list->words[list->count++] = word;
 }
 
-void word_list_write(FILE *stream, const struct word_list *list, const char *head, const char *separator, size_t width)
+void word_list_write(FILE *stream, const struct word_list *list, const char *head, const char *separator,
+                     const char *end, size_t width)
 {
     size_t used = character_count(head), limit = width ? width : 100;
     fputs(head, stream);
     for (size_t i = 0; i < list->count; i++) {
-        const char *after = i + 1 < list->count ? separator : "";
+        const char *after = i + 1 < list->count ? separator : end;
         size_t length = character_count(list->words[i]) + character_count(after);
         if (i > 0 && used + length + 1 > limit) {
             fputs("\n ", stream);

@@ -42,13 +42,14 @@ size_t table_width(const struct table *table);
 void table_write(FILE *stream, const struct table *table);
 
 /* A list of words on lines of at most width characters (0: 100): first line begins with head, further ones with two
- * spaces; words are joined by separator. */
+ * spaces; words are joined by separator, and end follows the last one. */
 struct word_list {
     char **words;
     size_t count;
 };
 __attribute__((format(printf, 2, 3))) void word_list_add(struct word_list *list, const char *format, ...);
-void word_list_write(FILE *stream, const struct word_list *list, const char *head, const char *separator, size_t width);
+void word_list_write(FILE *stream, const struct word_list *list, const char *head, const char *separator,
+                     const char *end, size_t width);
 void word_list_fini(struct word_list *list);
 
 #endif

@@ -151,11 +151,14 @@ static void say_correlation(const char *label, const struct fidelity_group *grou
         return;
     }
     const double of_ceiling = agreement.correlation / agreement.ceiling;
+    char aim[64];
+    snprintf(aim, sizeof aim, "%s the aim of %g", of_ceiling >= FIDELITY_CEILING_SHARE ? "which meets" : "below",
+             FIDELITY_CEILING_SHARE);
     reproduction_say(out,
                      "%s: rank correlation %s over %zu settings; noise ceiling %s (odd repeats of the real runtime "
-                     "against even ones): %s of it, %s the aim of %g.",
+                     "against even ones): %s of it, %s.",
                      label, own, agreement.count, ceiling, fixed(of_ceiling, 2, share),
-                     of_ceiling >= FIDELITY_CEILING_SHARE ? "which meets" : "below", FIDELITY_CEILING_SHARE);
+                     agreement.disturbed > 0 ? "which judges nothing" : aim);
     if (agreement.disturbed > 0)
         reproduction_say(out, "%s: %zu of these settings stand on disturbed repeats alone.", label,
                          agreement.disturbed);

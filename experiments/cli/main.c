@@ -56,10 +56,11 @@ const struct verb verbs[] = {
         .name = "reproduce",
         .arguments = "",
         .summary = "The finding, end to end: measure, compare with the published figures, draw",
-        .details = "Measures the built-in sweep high-cpu in about five minutes; --quick measures its closed loop only, "
+        .details = "Measures the built-in sweep high-cpu in some four minutes; --quick measures its closed loop only, "
                    "in under a minute. --published measures the sweep published instead, and draws nothing: 11 to 36 "
                    "minutes, with --quick half a minute. --fidelity holds the models of the .NET pool against the real "
-                   "runtime, in the sweep fidelity: about two hours, with --quick a quarter of an hour.",
+                   "runtime, in the sweep fidelity: one to three hours, with --quick a quarter of one, which shows "
+                   "that it runs: its figures judge nothing.",
         .options = TAKES_MEASURING | TAKES(set) | TAKES(quick) | TAKES(published) | TAKES(fidelity) | TAKES(resume) |
                    TAKES(output_dir) | TAKES(force),
         .run = verb_reproduce,

@@ -97,14 +97,37 @@ static void spread_text(const struct cell *cell, bool disturbed_too, char *out, 
 /* The rows that count, as pairs. */
 struct pairs {
     double published[PUBLISHED_FIGURES_MAX], measured[PUBLISHED_FIGURES_MAX];
+    double low[PUBLISHED_FIGURES_MAX], high[PUBLISHED_FIGURES_MAX]; /* of the measured */
     size_t count;
 };
 
 static void add_pair(struct pairs *pairs, const struct published_figure *figure, const struct cell *cell,
                      bool disturbed_too)
 {
+    const struct interval interval = cell_interval(cell, CELL_CPU_PERCENT, disturbed_too);
     pairs->published[pairs->count] = (figure->router_cpu_percent_low + figure->router_cpu_percent_high) / 2;
-    pairs->measured[pairs->count++] = cell_interval(cell, CELL_CPU_PERCENT, disturbed_too).median;
+    pairs->low[pairs->count] = interval.low;
+    pairs->high[pairs->count] = interval.high;
+    pairs->measured[pairs->count++] = interval.median;
+}
+
+/* What of the order is more than luck: two rows whose intervals do not meet. */
+static void say_separation(const struct pairs *pairs, FILE *out)
+{
+    size_t all = 0, separate = 0, as_published = 0;
+    for (size_t i = 0; i < pairs->count; i++) {
+        for (size_t j = i + 1; j < pairs->count; j++, all++) {
+            const bool rises = pairs->high[i] < pairs->low[j], falls = pairs->high[j] < pairs->low[i];
+            separate += rises || falls;
+            as_published += (rises && pairs->published[i] < pairs->published[j]) ||
+                            (falls && pairs->published[i] > pairs->published[j]);
+        }
+    }
+    if (all > 0)
+        reproduction_say(out,
+                         "Of %zu pairs of rows %zu separate (their spreads do not meet), %zu of them in the published "
+                         "order; the order of the others is luck, and so is their part of the correlation.",
+                         all, separate, as_published);
 }
 
 /* Figures of another machine: what can be compared is the order of the rows. */
@@ -123,7 +146,7 @@ static void say_cores(const struct result_set *set, FILE *out)
     if (set->count > 0 && result_get_number(&set->rows[0], "cores", &cores) && cores < PUBLISHED_CORES)
         reproduction_say(out,
                          "The published machine had %d cores, this one has %.0f: no row can be above %.0f %% here, "
-                         "and it is the order of the rows that can be compared.",
+                         "and it is the order of the rows that separate which can be compared.",
                          PUBLISHED_CORES, cores, 100 * cores);
 }
 
@@ -236,6 +259,7 @@ static size_t print_part(const struct published_figures *figures, const struct e
                          disturbed_rows);
     say_unsteady(&part->rows, out);
     say_order(&pairs, out);
+    say_separation(&pairs, out);
     fprintf(out, "\n");
     cell_set_fini(&cells);
     return pairs.count;

@@ -31,7 +31,8 @@ struct filling {
     double elapsed_ns;       /* between the runner's readings */
     double inner_elapsed_ns; /* between the router's own */
     double router_percent;
-    double requests;
+    double requests; /* paced: answers to the window's arrivals, whenever they came; closed: in the window */
+    double answered; /* in the window, whenever they were due: what its CPU and its counters belong to */
 };
 
 static double reported(const struct report *report, const char *name)
@@ -86,7 +87,10 @@ static void fill_rates(struct filling *filling)
     double duration_s = (double)(measurement->window.end_ns - measurement->window.start_ns) / 1e9;
     filling->requests = reported(filling->load, "load.requests");
     set(filling, RESULT_requests, filling->requests);
-    set(filling, RESULT_rps, filling->requests / duration_s);
+    filling->answered = reported(filling->load, "load.completions");
+    if (isnan(filling->answered))
+        filling->answered = filling->requests; /* without clients */
+    set(filling, RESULT_rps, filling->answered / duration_s);
     add(filling, "arrivals", reported(filling->load, "load.arrivals"));
     if (!measurement->edges_known)
         return;
@@ -97,9 +101,9 @@ static void fill_rates(struct filling *filling)
     if (!router_cpu_went_back(filling) && router_percent >= 0)
         filling->router_percent = router_percent;
     set(filling, RESULT_router_cpu_percent, filling->router_percent);
-    if (filling->requests > 0)
+    if (filling->answered > 0)
         set(filling, RESULT_router_cpu_us_per_request,
-            filling->router_percent / 100 * 1e6 / (filling->requests / duration_s));
+            filling->router_percent / 100 * 1e6 / (filling->answered / duration_s));
     if (measurement->processes->extension != NULL)
         set(filling, RESULT_extension_cpu_percent,
             100 * (double)used_ns(first->extension_ns, last->extension_ns) / filling->elapsed_ns);
@@ -172,8 +176,8 @@ static void fill_split(struct filling *filling)
     double cost_ns =
         stamps * reported(filling->router, "stamp_ns") + clock_reads * reported(filling->router, "clock_read_ns");
     add(filling, "stamp_cost_percent", 100 * cost_ns / reported(filling->router, "window.process_cpu_ns"));
-    if (filling->requests > 0)
-        add(filling, "stamps_per_request", stamps / filling->requests);
+    if (filling->answered > 0)
+        add(filling, "stamps_per_request", stamps / filling->answered);
     add(filling, "stamps", stamps);
     add(filling, "clock_reads", clock_reads);
     add(filling, "stamp_ns", reported(filling->router, "stamp_ns"));
@@ -233,15 +237,15 @@ static void fill_counters(struct filling *filling)
     const struct report *router = filling->router;
     fill_by_prefix(filling, router, "counter.", "");
     fill_by_prefix(filling, router, "extra.", "");
-    if (filling->requests > 0)
-        add(filling, "tasks_per_request", reported(router, "counter.tasks_run") / filling->requests);
+    if (filling->answered > 0)
+        add(filling, "tasks_per_request", reported(router, "counter.tasks_run") / filling->answered);
     if (filling->measurement->processes->load == NULL)
         return;
     fill_by_prefix(filling, router, "items.", "items_");
     add(filling, "items_inline", reported(router, "window.items_inline"));
     add(filling, "polls", reported(router, "window.polls"));
-    if (filling->requests > 0)
-        add(filling, "items_per_request", reported(router, "window.items") / filling->requests);
+    if (filling->answered > 0)
+        add(filling, "items_per_request", reported(router, "window.items") / filling->answered);
     if (reported(router, "window.received") > 0)
         add(filling, "waited_percent", 100 * reported(router, "window.waited") / reported(router, "window.received"));
     fill_by_prefix(filling, filling->load, "load.failed_", "failed_");
@@ -429,8 +433,8 @@ static bool is_disturbed(struct filling *filling, double foreign_limit_percent)
     return disturbance.disturbed;
 }
 
-/* Paced, the requests are those of the window's arrivals, and the CPU is that of the window: if much more or less was
- * answered inside it, a backlog grew or shrank, and the two do not belong together. */
+/* Paced, requests and their latency are those of the window's arrivals, rate, CPU and counters those of what was
+ * answered inside it: if that was much more or less, a backlog grew or shrank, and the load was another than asked. */
 static bool is_backlogged(struct filling *filling)
 {
     double completions = reported(filling->load, "load.completions");

@@ -123,6 +123,16 @@ static void see_effects(struct builder *builder, uint32_t part, const struct con
     }
 }
 
+/* Whether a note on some points says what one on all points says as well. */
+static bool is_said_of_all(const struct builder *builder, const char *text)
+{
+    bool said = false;
+    for (uint32_t i = 0; i < parameter_count && !said; i++)
+        said = !builder->effective[i] && builder->without_effect[i] != NULL &&
+               strcmp(builder->without_effect[i], text) == 0;
+    return said;
+}
+
 static void keep_notes(struct builder *builder)
 {
     struct plan *plan = builder->plan;
@@ -130,14 +140,16 @@ static void keep_notes(struct builder *builder)
     for (uint32_t i = 0; i < parameter_count; i++) {
         if (builder->without_effect[i] != NULL && !builder->effective[i])
             plan->notes[plan->note_count++] = memory_format("all points: %s", builder->without_effect[i]);
-        free(builder->without_effect[i]);
     }
     for (uint32_t i = 0; i < builder->note_count; i++) {
         struct note *kept = &builder->notes[i];
-        plan->notes[plan->note_count++] =
-            memory_format("%u point%s: %s", kept->points, kept->points == 1 ? "" : "s", kept->text);
+        if (!is_said_of_all(builder, kept->text))
+            plan->notes[plan->note_count++] =
+                memory_format("%u point%s: %s", kept->points, kept->points == 1 ? "" : "s", kept->text);
         free(kept->text);
     }
+    for (uint32_t i = 0; i < parameter_count; i++)
+        free(builder->without_effect[i]);
     if (builder->points_unnoted > 0)
         plan->notes[plan->note_count++] =
             memory_format("%u more points collapsed or were left out", builder->points_unnoted);

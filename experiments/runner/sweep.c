@@ -326,6 +326,8 @@ static void print_summary(struct run *run, const struct summary *summary, double
     complain("sweep %lld (%s): %u of %u repeats stored in %s, %u invalid, %u disturbed; %s spent",
              (long long)run->sweep.id, run->plan->specification->name, summary->stored, run->plan->step_count,
              escaped(run->options->store_path), summary->invalid, summary->disturbed, spent);
+    if (summary->invalid > 0)
+        complain("why they are invalid: %s report --sweep %lld", program_name(), (long long)run->sweep.id);
     if (summary->stored < run->plan->step_count && run->options->again != NULL)
         complain("what is missing can be measured with: %s", run->options->again);
 }

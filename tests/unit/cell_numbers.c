@@ -123,6 +123,24 @@ START_TEST(with_a_watching_thread)
 }
 END_TEST
 
+/* A server that cannot keep up: rate and CPU per request are those of what it answered, and the repeat is disturbed. */
+START_TEST(with_a_backlog)
+{
+    struct made_up cell;
+    struct result result;
+    setup_cell(&cell);
+    configuration_set(&cell.configuration, "workload", "trickle"); /* paced */
+    say(&cell, "load.completions", 250);
+    fill(&cell, &result);
+    expect(&result, "valid", 1);
+    expect(&result, "requests", 1000);
+    expect(&result, "rps", 250);
+    expect(&result, "router_cpu_us_per_request", 1600);
+    expect(&result, "disturbed", 1);
+    result_fini(&result);
+}
+END_TEST
+
 /* 500 ms of a clock that went on by 400: the two were read at other times, which is no CPU of less than nothing. */
 START_TEST(with_a_watching_thread_read_apart)
 {
@@ -178,6 +196,7 @@ int main(void)
     suite_add_tcase(suite, cases);
     tcase_add_test(cases, without_a_watching_thread);
     tcase_add_test(cases, with_a_watching_thread);
+    tcase_add_test(cases, with_a_backlog);
     tcase_add_test(cases, with_a_watching_thread_read_apart);
     tcase_add_loop_test(cases, cpu_that_went_back, 0, sizeof clocks / sizeof clocks[0]);
     SRunner *runner = srunner_create(suite);

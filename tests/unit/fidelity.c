@@ -229,6 +229,24 @@ START_TEST(chance)
 }
 END_TEST
 
+START_TEST(disturbed_settings)
+{
+    /* One setting was never measured undisturbed: its ratio is shown and marked, and the order is not judged. */
+    const struct invention model = {"m", false, "paced", 1000, {40, 80, 60, 200, 240, 70}};
+    for (int setting = 0; setting < 6; setting++) {
+        for (int repeat = 1; repeat <= REPEATS; repeat++)
+            add(&real, setting, repeat, 1, setting == 3);
+    }
+    add_all(&model);
+    char *text = report(NULL);
+    expect(text, "rank correlation 1.00 over 6 settings", true);
+    expect(text, "which judges nothing", true);
+    expect(text, "1 of these settings stand on disturbed repeats alone", true);
+    expect(text, "the aim of 0.9", false);
+    free(text);
+}
+END_TEST
+
 START_TEST(no_target)
 {
     const struct invention model = {"m", false, "paced", 1000, {10, 20, 30, 40, 50, 60}};
@@ -422,6 +440,7 @@ int main(void)
     tcase_add_test(tests, disturbed_ones);
     tcase_add_test(tests, noise);
     tcase_add_test(tests, chance);
+    tcase_add_test(tests, disturbed_settings);
     tcase_add_test(tests, no_order);
     tcase_add_test(tests, common_settings);
     tcase_add_test(tests, doubts);

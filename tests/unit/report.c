@@ -132,6 +132,9 @@ START_TEST(the_table_of_a_sweep)
     expect_not(text, "With nothing rejected");
     ck_assert_uint_le(longest_line(text), 100);
     free(text);
+    text = report_text(&set, &(struct report_options){.width = 70});
+    expect(text, "\nPaced at 2000 requests/s, windows of 1.00 s, extension-mode burn,\n  spin-limit default (70):\n");
+    free(text);
     text = report_text(&set, &(struct report_options){.width = 160});
     ck_assert_uint_le(longest_line(text), 160);
     free(text);

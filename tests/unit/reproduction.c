@@ -311,10 +311,12 @@ START_TEST(labels_are_not_mixed)
     ck_assert(strstr(fixed, "       50.0 ") < target);
     expect(fixed, "3 of 9 rows have a measured value beside the published one.\n");
     expect(fixed, "Rank correlation of published and measured, 3 rows: -1.00\n");
+    expect(fixed, "Of 3 pairs of rows 3 separate (their spreads do not meet), 0 of them");
     expect(target, "\n1           1                      default            125       95.1 ");
     char *first = strndup(text, (size_t)(other - text));
     expect(first, "\n1           1                      default            125       20.0 ");
     expect(first, "Rank correlation of published and measured, 3 rows: 1.00\n");
+    expect(first, "Of 3 pairs of rows 3 separate (their spreads do not meet), 3 of them");
     free(first);
     free(text);
     result_set_fini(&set);

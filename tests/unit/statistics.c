@@ -242,6 +242,9 @@ START_TEST(only_valid_undisturbed_repeats_count)
     NEAR(interval.median, 2);
     result_set_number(&set.rows[1], RESULT_requests, 0); /* nothing per request then */
     ck_assert_uint_eq(cell_interval_per_request(&cells.cells[0], "yields", false).count, 2);
+    /* With a backlog the window's counters belong to what was answered in it. */
+    result_add_number(&set.rows[0], "completions", 0);
+    ck_assert_uint_eq(cell_interval_per_request(&cells.cells[0], "yields", false).count, 1);
     ck_assert_uint_eq(cell_interval(&cells.cells[0], "no_such_number", false).count, 0);
     cell_set_fini(&cells);
     result_set_fini(&set);
