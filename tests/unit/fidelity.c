@@ -194,16 +194,22 @@ START_TEST(disturbed_ones)
 }
 END_TEST
 
+/* Odd repeats of one invention, even ones of the other. */
+static void add_halves(const struct invention *odd, const struct invention *even)
+{
+    for (int setting = 0; setting < 6; setting++) {
+        for (int repeat = 1; repeat <= REPEATS; repeat++)
+            add(repeat % 2 == 1 ? odd : even, setting, repeat, 1, false);
+    }
+}
+
 START_TEST(noise)
 {
     /* A runtime whose order is another in each half: nothing can follow it. */
     const struct invention first = {"r", true, "paced", 1000, {10, 20, 30, 40, 50, 60}};
     const struct invention second = {"r", true, "paced", 1000, {20, 10, 40, 30, 60, 50}};
     const struct invention model = {"m", false, "paced", 1000, {10, 20, 30, 40, 50, 60}};
-    for (int setting = 0; setting < 6; setting++) {
-        for (int repeat = 1; repeat <= REPEATS; repeat++)
-            add(repeat % 2 == 1 ? &first : &second, setting, repeat, 1, false);
-    }
+    add_halves(&first, &second);
     add_all(&model);
     char *text = report(NULL);
     expect(text, "noise ceiling 0.83", true); /* 1 - 6 * 6 / (6 * 35) */
@@ -217,10 +223,7 @@ START_TEST(chance)
     const struct invention first = {"r", true, "paced", 1000, {10, 20, 30, 40, 50, 60}};
     const struct invention second = {"r", true, "paced", 1000, {30, 10, 20, 60, 40, 50}};
     const struct invention model = {"m", false, "paced", 1000, {10, 20, 30, 40, 50, 60}};
-    for (int setting = 0; setting < 6; setting++) {
-        for (int repeat = 1; repeat <= REPEATS; repeat++)
-            add(repeat % 2 == 1 ? &first : &second, setting, repeat, 1, false);
-    }
+    add_halves(&first, &second);
     add_all(&model);
     char *text = report(NULL);
     expect(text, "better than chance would (0.66", true); /* 1 - 6 * 12 / (6 * 35) */
@@ -284,10 +287,7 @@ START_TEST(common_settings)
     const struct invention first = {"r", true, "paced", 1000, {10, 20, 90, 1, 50, 60}};
     const struct invention second = {"r", true, "paced", 1000, {10, 20, 1, 90, 50, 60}};
     const struct invention model = {"m", false, "paced", 1000, {10, 20, 0, 0, 50, 60}};
-    for (int setting = 0; setting < 6; setting++) {
-        for (int repeat = 1; repeat <= REPEATS; repeat++)
-            add(repeat % 2 == 1 ? &first : &second, setting, repeat, 1, false);
-    }
+    add_halves(&first, &second);
     add_all(&model);
     char *text = report(NULL);
     expect(text, "rank correlation 1.00 over 4 settings; noise ceiling 1.00", true);

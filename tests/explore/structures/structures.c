@@ -7,6 +7,15 @@
  */
 #include "structures/structures.h"
 
+/* What looks and messages promise of any queue. */
+#define LOOK_PROGRAMS(X, TABLE)                                                                                       \
+    X(TABLE, look, "look", "a look finds a queue empty only if it was", .before = "+", .main = "+",                   \
+      .others = {"?", "o"})                                                                                           \
+    X(TABLE, depth, "depth", "a depth is at most what was pushed", .before = "+", .main = "+", .others = {"d", "oo"}) \
+    X(TABLE, last_look, "last-look", "with a fence on either side a look does not miss a task", .main = "+|?",        \
+      .others = {"|?o"})                                                                                              \
+    X(TABLE, message, "message", "who was told of a push finds the task", .main = "+!", .others = {"@?o"})
+
 /* Thread main is the owner. At most eight operations each, before the rest is taken out. */
 #define DEQUE_PROGRAMS(X, TABLE)                                                                                      \
     X(TABLE, pop_fresh, "pop-fresh", "a pop on a fresh deque finds nothing and breaks nothing", .main = "n+n",        \
@@ -83,12 +92,7 @@
       .main = "+b", .others = {"o"})                                                                                  \
     X(TABLE, take_back_grown, "take-back-grown", "a task is taken back from a ring that another one let grow",        \
       .before = "+", .main = "+b", .others = {"+", "o"})                                                             \
-    X(TABLE, look, "look", "a look finds a queue empty only if it was", .before = "+", .main = "+",                   \
-      .others = {"?", "o"})                                                                                           \
-    X(TABLE, depth, "depth", "a depth is at most what was pushed", .before = "+", .main = "+", .others = {"d", "oo"}) \
-    X(TABLE, last_look, "last-look", "with a fence on either side a look does not miss a task", .main = "+|?",        \
-      .others = {"|?o"})                                                                                              \
-    X(TABLE, message, "message", "who was told of a push finds the task", .main = "+!", .others = {"@?o"})            \
+    LOOK_PROGRAMS(X, TABLE)                                                                                           \
     X(TABLE, no_memory, "no-memory", "a push that cannot grow has changed nothing", .before = "++", .main = "++o",    \
       .others = {"o"}, .memory_fails = true)
 
@@ -113,12 +117,7 @@
       .before = "++", .main = "+", .others = {"o", "oo"})                                                             \
     X(TABLE, growth_twice, "growth-twice", "a slow consumer two rings behind", .before = "+++++", .main = "++",       \
       .others = {"ooo"})                                                                                              \
-    X(TABLE, look, "look", "a look finds a queue empty only if it was", .before = "+", .main = "+",                   \
-      .others = {"?", "o"})                                                                                           \
-    X(TABLE, depth, "depth", "a depth is at most what was pushed", .before = "+", .main = "+", .others = {"d", "oo"}) \
-    X(TABLE, last_look, "last-look", "with a fence on either side a look does not miss a task", .main = "+|?",        \
-      .others = {"|?o"})                                                                                              \
-    X(TABLE, message, "message", "who was told of a push finds the task", .main = "+!", .others = {"@?o"})            \
+    LOOK_PROGRAMS(X, TABLE)                                                                                           \
     X(TABLE, no_memory, "no-memory", "a push that cannot grow has changed nothing", .before = "++", .main = "++|o",   \
       .others = {"o"}, .memory_fails = true)
 
